@@ -19,8 +19,9 @@
 /*
  * Limits of a step: the number of words, and the number of runs of neighbouring
  * words. They ensure that writers never wait long for vrfm_dev.write_lock. The
- * last step may send more runs. Otherwise it might never be reached while a
- * program stores into whole pages of scattered words.
+ * last step, which makes the link READY, may send more runs. With the lower
+ * limit, a program that stores into scattered words all the time could prevent
+ * the last step.
  */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
 #define VRFM_SYNC_RUNS 1024
@@ -28,8 +29,8 @@
 /* Maximum number of table entries that one call of vrfm_map_trim() visits. */
 #define VRFM_SYNC_TRIM 256
 /*
- * Maximum number of words that one step checks for own words, to add them to
- * the missed words.
+ * Maximum number of bits in the map of own words that one step merges into the
+ * set of missed words.
  */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
 /* Interval between attempts to allocate memory for the map, in ms. */
@@ -48,9 +49,10 @@ void vrfm_catchup_kick(struct vrfm_link *link)
 }
 
 /*
- * Merge a part of the own words into the set of missed words. A word that is
- * written during that time is recorded as missed in any case. Allocate with
- * GFP_NOWAIT, because vrfm_dev.write_lock is held.
+ * Add the own words among the next VRFM_SYNC_OWN words to the set of missed
+ * words. Each call continues at link->lost_at. A word that is written between
+ * two calls is added by vrfm_link_miss() or by a later call. Memory is
+ * allocated with GFP_NOWAIT, because vrfm_dev.write_lock is held.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -117,8 +119,9 @@ static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 }
 
 /*
- * End a round: all words that were missed when it began are in flight. If the
- * peer has requested them by LOAD, an answer (SWEPT) is due.
+ * End a round over the set of missed words: all words that were missed when the
+ * round began are in flight. If the peer is loading an image, and has requested
+ * these words by LOAD, the answer SWEPT is due.
  */
 static void vrfm_catchup_went_round(struct vrfm_link *link)
 {
@@ -128,9 +131,10 @@ static void vrfm_catchup_went_round(struct vrfm_link *link)
 }
 
 /*
- * Mark all own words as missed if the peer is loading an image, or has loaded
- * one without an answer of this node. The peer's memory may have older values
- * of words that it had acknowledged, because they came with the image.
+ * If the peer has begun to load an image, and this node has not begun to answer
+ * that load, mark all own words as missed. The image may have brought older
+ * values of own words into the peer's memory, even of words that the peer had
+ * acknowledged.
  */
 static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 {
@@ -148,7 +152,10 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 	vrfm_status_lost(link);
 	link->cursor = 0;
 	link->sweeping = number;
-	/* Skip a penalty: the peer is not slow, but waits for these words. */
+	/*
+	 * Send at once, even during a penalty: the peer is not slow, but waits
+	 * for these words.
+	 */
 	link->hold_until = jiffies;
 	link->todo &= ~VRFM_TODO_SWEPT;
 	if (link->state == VRFM_READY)
@@ -156,8 +163,8 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 }
 
 /*
- * Return the number of bytes that surely fit into the free messages except
- * SPARE, however scattered their words are.
+ * Return the number of bytes that surely fit into the free messages, however
+ * scattered their words are. SPARE of the free messages do not count.
  */
 static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 {
@@ -203,10 +210,10 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 }
 
 /**
- * vrfm_catchup_fill - post only full messages, during a step
+ * vrfm_catchup_fill - let a step post only full messages of one type
  * @link: link
- * @type: enum vrfm_wire_type of the messages that must be full; 0: end the
- *	step, and post what is left
+ * @type: enum vrfm_wire_type of the messages that must be full; 0: the step
+ *	ends, so post the open message even if it is not full
  *
  * A message of another type closes the open message, and is posted at once.
  *
@@ -222,10 +229,10 @@ void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
 }
 
 /*
- * Check whether the link may become READY: the peer grants it, its INFO has
- * arrived, and no load of the peer is left to answer. INFO contains the number
- * of the last load. After a load that this node has not answered, the peer may
- * have older words.
+ * Check whether the link may become READY: the peer's last message had the flag
+ * GRANT, its INFO has arrived, and this node has begun to answer the peer's
+ * last load. INFO contains the number of that load. Before the answer, the peer
+ * may have older values of this node's words.
  */
 static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
 {
@@ -261,8 +268,8 @@ static bool vrfm_catchup_trim(struct vrfm_link *link)
 }
 
 /*
- * Do the last step, and make the link READY unless some words are left because
- * they were too scattered.
+ * Do the last step, and make the link READY if no missed word is left. Words
+ * are left if they were too scattered for one step.
  *
  * Return: true if the caller must do another step at once.
  */
@@ -278,8 +285,10 @@ static bool vrfm_catchup_finish(struct vrfm_link *link, u32 room)
 }
 
 /*
- * Do one step: send notes that are due, then missed words. Return: true if the
- * caller must do another step at once.
+ * Do one step: send the notes and other messages that are due (link->todo), and
+ * then missed words.
+ *
+ * Return: true if the caller must do another step at once.
  */
 static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 {
@@ -318,8 +327,8 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_catchup_work - send missed words and notes while there is room in the
- * window
+ * vrfm_catchup_work - send notes, requested pages and missed words to the peer
+ * while there is room in the window
  * @work: &vrfm_link.sync of a link
  *
  * When messages are acknowledged, vrfm_link_wake_writers() queues the work

@@ -135,10 +135,10 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 }
 
 /*
- * The memory can always be read and written. POLLIN and POLLPRI report the
- * events that the file has chosen for them. Wait on the queues of all events:
- * epoll() calls this function only once with a wait table, and the file may
- * choose other events later.
+ * The memory can always be read and written. POLLIN and POLLPRI report events:
+ * the program has chosen which events each of the two flags reports. Wait on
+ * the queues of all events: epoll() calls this function only once with a wait
+ * table, and the program may choose other events later.
  */
 static __poll_t vrfm_poll(struct file *file, poll_table *wait)
 {

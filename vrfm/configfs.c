@@ -67,8 +67,8 @@ struct vrfm_peer_item {
 };
 
 /*
- * Admins can create items. Items hold the module, so this is set only when
- * loading the module can no longer fail.
+ * Admins may create items. This flag is set only when loading the module can no
+ * longer fail, because items hold the module.
  */
 static bool vrfm_configfs_allowed;
 

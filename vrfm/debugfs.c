@@ -7,9 +7,9 @@
  * directory waits until readers have finished; later readers get an error. So a
  * reader needs no reference to the device. The caller that removes the
  * directory must not hold a lock that readers take: vrfm_dev.lock, or the lock
- * of a link. Readers take only these spinlocks, so the files can be read while
- * other tasks wait. Readers do not take vrfm_dev.write_lock, which writers wait
- * for. RCU protects the list of links.
+ * of a link. Readers take only these spinlocks, and not vrfm_dev.write_lock. So
+ * the files can be read even while writers wait for vrfm_dev.write_lock. RCU
+ * protects the list of links.
  */
 #include <linux/bitmap.h>
 #include <linux/debugfs.h>

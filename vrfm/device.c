@@ -300,8 +300,8 @@ static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
  *	-ENODEV, waits end, and mappings stay
  *
  * Context: may sleep.
- * Return: 0 if the device is destroyed, and the caller must not use @vdev any
- * more; -EBUSY if a file is open.
+ * Return: 0: the device is destroyed, and the caller must not use @vdev any
+ * more; -EBUSY: a file is open, and @even_if_open is false.
  */
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 {
@@ -314,8 +314,8 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;
 	/*
-	 * Wait for readers of debugfs. A new device may use the name only after
-	 * this.
+	 * Wait for readers of debugfs. A new device may use the same name only
+	 * after the directory is removed.
 	 */
 	vrfm_debugfs_remove(vdev);
 	if (vdev->published)
@@ -323,7 +323,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_devices_unlock();
 	/*
 	 * End all waits before the peers are removed, which takes seconds. No
-	 * new wait can begin, because the device is gone.
+	 * new wait can begin, because vrfm_dev.gone is set.
 	 */
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);

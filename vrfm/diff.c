@@ -33,8 +33,8 @@ bool vrfm_diff_any(const void *page, const u32 *twin)
 }
 
 /*
- * Record word I if it differs. In a pair that differs, one of the words may be
- * equal.
+ * Record word I of a page if it differs from its twin. The caller has found a
+ * pair of words that differs, but perhaps only one of the two differs.
  */
 static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 {
@@ -89,7 +89,10 @@ u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 	return first;
 }
 
-/* Number of bytes that one memcmp() compares, until one finds a difference. */
+/*
+ * Number of bytes that one memcmp() compares. If they differ, the first
+ * difference is found byte by byte.
+ */
 #define VRFM_COMPARE 64
 
 /**

@@ -6,17 +6,18 @@
  * Each node registers its memory once for all peers (registration.c), and
  * describes it to each peer in its first STAGE. From then on that peer may
  * write directly. A block is written directly only if the peer has applied all
- * earlier messages with updates, see vrfm_direct_path_is_wanted(). Otherwise
- * the WRITE might be placed before such a message is applied. Messages after a
- * WRITE need no such rule, because they arrive after the WRITE.
+ * earlier messages with updates, see vrfm_direct_path_is_wanted(). Without this
+ * rule, the peer might apply an earlier message after the adapter has placed
+ * the WRITE. A message that is sent after a WRITE arrives after the WRITE, so
+ * the peer applies it later in any case.
  *
  * The adapter reads a copy of the bytes, the block. The memory itself may
  * change before the adapter has read it.
  *
  * The peer does not notice a WRITE. So a message with the flag DIRECT announces
  * that direct writes may follow. A message without DIRECT withdraws the
- * announcement. If this node departs, each peer knows by the flag whether the
- * peer's memory may contain bytes of later writes.
+ * announcement. If this node departs, the flag in its last message shows
+ * whether the peer's memory may contain bytes of writes after that message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -217,9 +218,10 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 }
 
 /*
- * Check whether direct writes can be announced by DIRECT, unless that was done
- * before. The announcement takes a free message. If the direct write cannot be
- * posted after that, its LEN bytes must still fit into the other free messages.
+ * Check whether direct writes are already announced by DIRECT, or there is room
+ * to announce them. The announcement takes a free message. If the direct write
+ * cannot be posted after the announcement, its LEN bytes must still fit into
+ * the remaining free messages.
  */
 static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
 {
@@ -255,8 +257,8 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	    !vrfm_direct_can_say(link, len))
 		return false;
 	/*
-	 * The announcement comes before the present write, so it has the serial
-	 * of the write before.
+	 * The announcement is sent before the present write, so it has the
+	 * serial of the previous write.
 	 */
 	if (!direct->open)
 		vrfm_direct_say_locked(link, true, link->vdev->serial - 1);
@@ -341,9 +343,9 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 	if (caps.transport == KRDMA_TRANSPORT_IWARP)
 		return VRFM_SHOWN_IWARP;
 	/*
-	 * Check this before the memory is mapped. If the CPU had to copy what
-	 * the adapter places, that copy would overwrite newer words of the
-	 * memory.
+	 * Check for coherent DMA before the memory is mapped for the adapter.
+	 * On other devices the CPU would have to copy what the adapter places,
+	 * and the copy would overwrite newer words of the memory.
 	 */
 	if (!caps.coherent)
 		return VRFM_SHOWN_COPIED;
@@ -442,8 +444,8 @@ static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
  * of the peer's memory
  * @link: link
  *
- * While @link's direct.setup is held, the connection stays, because
- * vrfm_link_down() takes the same mutex.
+ * This function holds @link's direct.setup, which vrfm_link_down() takes as
+ * well. So the connection stays until this function releases the mutex.
  *
  * Context: may sleep; called by @link's work.
  */
@@ -482,8 +484,8 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 		direct->shown = VRFM_SHOWN;
 	}
 	/*
-	 * Set this before the STAGE is posted, because the answer is checked
-	 * against it.
+	 * Record the number before the STAGE is posted: an answer with a higher
+	 * number than the recorded one is a protocol error.
 	 */
 	WRITE_ONCE(direct->told, number);
 	slot->closed = true;
@@ -496,7 +498,7 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: false if there is no room; the work of the link is kicked when there
+ * Return: false if there is no room; the link's work sends the STAGE when there
  * is room. True otherwise, also if the peer needs no STAGE.
  */
 bool vrfm_direct_notify(struct vrfm_link *link)
@@ -544,8 +546,8 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 	direct->seen = stage.number;
 	if (stage.desc_len && wanted) {
 		/*
-		 * If there is no memory, this node sends all updates as
-		 * messages.
+		 * If there is no memory for this copy, this node does not write
+		 * directly, and sends all updates as messages.
 		 */
 		direct->desc = kmemdup(stage.desc, stage.desc_len,
 				       GFP_ATOMIC | __GFP_NOWARN);

@@ -47,9 +47,9 @@ bool vrfm_ranges_any(const unsigned long *map, u32 offset, u32 len)
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  *
- * One condition is a fence: the peer must have applied all messages with
- * updates. Otherwise the peer might apply an older update over this block. Or
- * its programs might see this block before an older update.
+ * One condition keeps writes in order: the peer must have applied all messages
+ * with updates. Without it, the peer might apply an older update over this
+ * block, or its programs might see this block before an older update.
  *
  * Return: true if the block may be written directly; false if it must be sent
  * in messages.

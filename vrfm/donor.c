@@ -26,7 +26,8 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 			VRFM_SERVE_WORDS);
 	spin_lock_bh(&link->lock);
 	/*
-	 * A page may need the rest of one message, and a part of the next one.
+	 * A page may need the rest of the open message, and a part of one free
+	 * message. VRFM_SLOTS_SPARE other messages stay free for events.
 	 */
 	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
 	link->wants_room = link->cb && !has;
@@ -41,8 +42,9 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 }
 
 /*
- * Send PULLED after all pages that differ. When PULLED arrives, the peer may
- * send another PULL. So mark the present PULL as answered first.
+ * Send PULLED, the answer to a request for pages (PULL), after all pages that
+ * differ. Mark the request as answered first, because the peer may send another
+ * PULL as soon as PULLED arrives.
  */
 static void vrfm_serve_end(struct vrfm_link *link)
 {
@@ -70,7 +72,8 @@ static void vrfm_serve_end(struct vrfm_link *link)
 }
 
 /**
- * vrfm_serve - answer a PULL of the peer, as far as there is room
+ * vrfm_serve - send the pages that the peer has requested (PULL), while there
+ * is room
  * @link: link
  *
  * If there is not enough room, @link's work calls this function again later.

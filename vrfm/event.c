@@ -162,9 +162,11 @@ static bool vrfm_event_over(const struct vrfm_event *event,
 }
 
 /*
- * Begin a wait. Return: 0 with an event in @entry, or an error, if the wait
- * ends at once; -EINPROGRESS if @waiter is the waiter of the type now. With
- * @look, never become the waiter, so that other tasks can wait.
+ * Begin a wait. If LOOK is set, return -ETIMEDOUT instead of becoming the
+ * waiter, so that other tasks can wait.
+ *
+ * Return: 0: @entry is set to an event; -EINPROGRESS: @waiter is the waiter of
+ * the type now; or another error: the wait ends at once.
  */
 static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 				 struct vrfm_waiter *waiter,
@@ -192,9 +194,10 @@ static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 
 /*
  * Decide whether a wait ends; @woken is the result of vrfm_event_sleep().
- * Return: 0 with an event in @entry, or an error, if the wait has ended;
- * -EINPROGRESS if it continues, because the queue was cleared before @waiter
- * took the event.
+ *
+ * Return: 0: @entry is set to an event; -EINPROGRESS: the wait continues,
+ * because the queue was cleared before @waiter took the event; or another
+ * error: the wait has ended without an event.
  */
 static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 			       struct vrfm_waiter *waiter,
@@ -222,8 +225,8 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 
 /*
  * Sleep until the wait may end. The timeout is a high-resolution timer, because
- * a timeout in jiffies may end too early. After missed ticks, which virtual
- * CPUs have, jiffies advances by all of them at once.
+ * a timeout in jiffies may end too early: a virtual CPU may miss ticks, and
+ * jiffies then advances by all missed ticks at once.
  *
  * Return: 1 if the wait may end; 0 after the timeout; an error after a signal.
  */

@@ -6,9 +6,9 @@
  * A life of a node is the time from creation to destruction of its device. For
  * this node, the life of a peer has ended if the link is down. A memory may
  * contain only a part of the writes of an ended life. All nodes compare
- * memories by the same rule. A node that has less loads the memory of a node
- * that has more, and then has the same. So all memories become equal, whatever
- * the rule is. This rule prefers later words.
+ * memories by the same rule. A node with fewer of these writes loads the memory
+ * of a node with more of them, and then has the same writes. Any common rule
+ * makes all memories equal. This rule prefers memories with later writes.
  *
  * Several lives are compared, not only the last one, because a node may have
  * missed several lives while it was absent.
@@ -31,8 +31,8 @@ static int vrfm_cmp(u64 a, u64 b)
  * If the entries are of different lives, the memory with the later life has
  * more: its node was still linked after the earlier life. Memories that are
  * uncertain never compare equal, so one of them is loaded. A memory is
- * uncertain if it may lack writes up to the serial, or may contain some bytes
- * of later writes.
+ * uncertain if it may lack some of the writes up to &vrfm_life.serial, or may
+ * contain some bytes of later writes.
  *
  * Return: above 0 if @a has more; below 0 if @b has more; 0 if both have the
  * same.
@@ -117,9 +117,9 @@ void vrfm_history_add(struct vrfm_history *history,
 }
 
 /*
- * Return entry *I of the history, or the next one if *I is the present life
- * (ALIVE). Advance *I behind the returned entry. Epoch 0 means that no entry is
- * left.
+ * Return entry *I of the history. If this is the entry of the present life
+ * (ALIVE), return the next entry. Set *I to the index behind the returned
+ * entry. A returned entry with epoch 0 means that no entry is left.
  */
 static struct vrfm_life vrfm_history_next(const struct vrfm_history *history,
 					  u32 *i, u64 alive)
@@ -155,8 +155,8 @@ int vrfm_history_cmp(const struct vrfm_history *a, const struct vrfm_history *b,
 }
 
 /**
- * vrfm_history_checkpoint - mark the start of a load: lives that are added
- * later are fresh
+ * vrfm_history_checkpoint - clear the flag fresh of all lives when a load
+ * begins
  * @history: history of a node
  */
 void vrfm_history_checkpoint(struct vrfm_history *history)

@@ -7,10 +7,10 @@
 /* Number of possible node ids: an id is one byte. */
 #define VRFM_NODES 256
 /*
- * Number of ended lives of a node that two nodes compare. One more is stored.
- * While a link is down, the present life of the peer occupies an entry, because
- * it seems to have ended. This entry must not replace the oldest one, which is
- * needed again when the link is up.
+ * Number of ended lives of a node that two nodes compare. Each node stores one
+ * more life. While a link is down, the present life of the peer occupies an
+ * entry, because it seems to have ended. This entry must not replace the oldest
+ * one, which is compared again when the link is up.
  */
 #define VRFM_LIVES_COUNT 4
 #define VRFM_LIVES (VRFM_LIVES_COUNT + 1)

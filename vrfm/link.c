@@ -132,9 +132,9 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 }
 
 /*
- * Return ANSWER if the peer shall acknowledge the message at once. Otherwise
- * the acknowledgment may come a tick later. Until it comes, this node cannot
- * write the next block directly.
+ * Return the flag ANSWER if the peer shall acknowledge the message at once.
+ * Without the flag, the acknowledgment may come a tick later, and this node
+ * cannot write the next block directly before that.
  */
 static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
@@ -160,7 +160,10 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
 	slot->closed = true;
-	/* Count first: the peer may answer before krdma_post() returns. */
+	/*
+	 * Count the message before krdma_post(): the peer may answer before
+	 * krdma_post() returns.
+	 */
 	WRITE_ONCE(link->posted, link->posted + 1);
 	link->counts.messages++;
 	if (krdma_post(link->cb, &slot->req)) {
@@ -397,9 +400,10 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 }
 
 /*
- * Close a full message and open the next one. If the full message has only a
- * part of the present write, it gets the serial of the earlier write. The flag
- * DIRECT then notifies the receiver that it also has bytes of a later write.
+ * Close a full message and open the next one. If the present write continues in
+ * the next message, the full message gets the serial of the previous write,
+ * because it contains only a part of the present one. Its flag DIRECT notifies
+ * the receiver that it also contains bytes of a later write.
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
@@ -488,8 +492,8 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 }
 
 /*
- * Show that words were missed, and begin to catch up. A peer that was left
- * behind catches up only after its penalty.
+ * Update the status page after words were missed, and let the peer catch up. A
+ * peer that was left behind catches up only after its penalty.
  */
 static void vrfm_link_missed(struct vrfm_link *link)
 {
@@ -533,8 +537,9 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
  * @offset: offset of the page
  * @diff: the words
  *
- * The lock is held until all runs are appended. Otherwise a message could be
- * posted between two runs, and the second run would need another message.
+ * The lock of the link is held until all runs are appended. If the lock were
+ * released between two runs, the open message could be posted, and the second
+ * run would need another message.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -605,8 +610,9 @@ void vrfm_link_events(struct vrfm_link *link)
 }
 
 /*
- * Queue an event until there is room, and drop it if the queue is full. Only a
- * peer that is behind lacks room. Such a peer would hold the event anyway.
+ * Queue an event until there is room, and drop the event if the queue is full.
+ * Only a peer that has not caught up lacks room. Even if the peer got the event
+ * now, it would hold the event until it has caught up.
  */
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
@@ -674,9 +680,9 @@ u64 vrfm_link_probe(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_note - send a note to the peer
+ * vrfm_link_note - send a message of type NOTE to the peer
  * @link: link
- * @note: note
+ * @note: content of the message
  *
  * Context: vrfm_dev.write_lock is held.
  * Return: true if the note was sent; false if there is no connection or no
@@ -745,8 +751,8 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/*
-	 * Close the open message: updates that are sent later must not be
-	 * appended to it. The peer may lack earlier updates by then.
+	 * Close the open message, so that no later update is appended to it.
+	 * The peer may lack earlier updates by then.
 	 */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
@@ -770,7 +776,10 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 	link->hold_until = jiffies + msecs_to_jiffies(link->penalty_ms);
 	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
-	/* Set this before vrfm_link_fall_back(), which runs the link's work. */
+	/*
+	 * Request the message that notifies the peer before
+	 * vrfm_link_fall_back() runs the link's work, which sends the message.
+	 */
 	link->todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
 	vrfm_fault(link->vdev, VRFM_LCSR_RX_AFULL, RFM2G_EVENT_RXFIFO_AFULL,
@@ -826,7 +835,8 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 
 /*
  * If the peer's device has begun another life, reset the state that belongs to
- * the earlier life. The new device has received no words and no events.
+ * the earlier life. In its new life the device has received no words and no
+ * events.
  */
 static void vrfm_link_set_epoch(struct vrfm_link *link, u64 epoch)
 {
@@ -893,7 +903,10 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->dial_error = 0;
 	link->hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
-	/* Send waiting events first, because event numbers must only grow. */
+	/*
+	 * Send waiting events before later ones: the peer ignores an event if
+	 * its number is lower than that of an event that the peer already has.
+	 */
 	vrfm_link_events_locked(link);
 	/* This ACK has the flag GRANT, unless this node is loading an image. */
 	vrfm_link_ack_locked(link);
@@ -1111,9 +1124,9 @@ static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 }
 
 /*
- * Handle a message without SYNCED: the peer does not send all writes in order
- * any more. While this node loads an image, its LOAD has requested this.
- * Otherwise raise a fault.
+ * Handle a message without the flag SYNCED: the peer does not send all writes
+ * in order any more. While this node loads an image, its own LOAD has caused
+ * this. At other times the peer has left this node behind, so raise a fault.
  */
 static void vrfm_rx_left_behind(struct vrfm_link *link)
 {
@@ -1232,7 +1245,10 @@ static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
 	vrfm_resync_kick(link->vdev);
 }
 
-/* Store a PULL of the peer. Ignore it if an earlier one is not answered yet. */
+/*
+ * Store a request of the peer for pages (PULL). Ignore the request if an
+ * earlier one is not answered yet.
+ */
 static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 {
 	struct vrfm_pulled *pulled = &link->pulled;
@@ -1255,9 +1271,11 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 }
 
 /*
- * Process the body of a message. Without SYNCED, this node lacks writes of the
- * sender, and records this before it uses the body. With SYNCED, this node has
- * all of them after the body. Held events are raised before a new one.
+ * Process the body of a message. If the message lacks the flag SYNCED, this
+ * node lacks writes of the sender, and records this before it uses the body. If
+ * the flag is set, this node has all writes of the sender after it has used the
+ * body. It then raises the events that it has held, before an event in this
+ * message.
  */
 static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			 const struct vrfm_head *head)

@@ -31,8 +31,9 @@ struct vrfm_dev;
 struct vrfm_diff;
 
 /*
- * Window: maximum number of messages that a peer has not acknowledged. Size of
- * a message buffer, in bytes.
+ * VRFM_SLOTS: the window, which is the maximum number of messages that a peer
+ * has not acknowledged. VRFM_SLOT_SIZE: size of the buffer of a message, in
+ * bytes.
  */
 #define VRFM_SLOTS 16
 #define VRFM_SLOT_SIZE SZ_16K
@@ -83,7 +84,7 @@ enum vrfm_link_state {
  * @VRFM_SAY_BAD: the peer sent a malformed message
  * @VRFM_SAY_UNANSWERED: the peer did not answer a STAGE in time
  * @VRFM_SAY_LOADING: a load of the peer's image begins
- * @VRFM_SAY_LOADED: that load is complete
+ * @VRFM_SAY_LOADED: the load of the peer's image is complete
  * @VRFM_SAY_NO_IMAGE: the peer did not send its image in time
  * @VRFM_SAYS: number of lines
  */
@@ -142,12 +143,13 @@ struct vrfm_slot {
 };
 
 /**
- * struct vrfm_block - copy of the bytes of a local write, which adapters read
+ * struct vrfm_block - copy of the bytes of a local write; adapters read this
+ * copy for direct writes
  * @rcu: RCU head that frees the block if @placed is set
  * @refs: number of references: one of the writer, and one of each link where a
  *	direct write of the block is in flight
- * @placed: an RDMA device that may read a block after completion has been given
- *	this one
+ * @placed: the block was posted to an RDMA device that may read its bytes even
+ *	after the request has completed
  * @bytes: the bytes; the writer may change them only while it holds the only
  *	reference
  */
@@ -163,8 +165,8 @@ struct vrfm_block {
  * @req: request for the RDMA WRITE
  * @link: link of the peer
  * @block: reference to the block; NULL: this entry is free. After a failed
- *	write the entry keeps its block until the link is DOWN. Its words are
- *	then recorded as missed
+ *	write the entry keeps its block until the link is DOWN, when the words
+ *	of the block are recorded as missed
  * @offset: offset of the block in the memory
  * @len: number of bytes of the block
  */
@@ -354,8 +356,8 @@ struct vrfm_mtu {
  * @missed: set of own words that the peer may lack
  * @lost: the peer may lack all own words from word @lost_at on, in addition to
  *	@missed
- * @lost_at: if @lost is set: first word whose own bit is not merged into
- *	@missed yet
+ * @lost_at: if @lost is set: first word of the map of own words that is not
+ *	merged into @missed yet
  * @hold_until: jiffies before which catching up does not begin
  * @penalty_ms: delay of catching up after the next overload, in ms
  * @ready_since: jiffies when the link became READY
@@ -365,7 +367,8 @@ struct vrfm_mtu {
  * @nbacklog: number of events in @backlog
  * @full_since: time when a writer first found no room for @full_len bytes; 0:
  *	no writer lacks room
- * @full_len: size of the largest run that found no room since then, in bytes
+ * @full_len: size of the largest run that found no room since @full_since, in
+ *	bytes
  * @awaited: the writer that holds vrfm_dev.waiter_lock waits for room on this
  *	link
  * @scratch: buffer of one page for copies of words from the memory
@@ -373,15 +376,16 @@ struct vrfm_mtu {
  * @sweeping: number of the peer's LOAD that this node answers with SWEPT when
  *	it has sent all missed words; 0: none
  * @todo: messages that are due: VRFM_TODO_...
- * @gone_due: a bit for each node with a history that must be sent to the peer
+ * @gone_due: a bit for each node: the history of the node must be sent to the
+ *	peer
  * @info_sent: the last INFO that this node sent on the present connection; kind
  *	0: none
  * @filled_lineage: this node's lineage when it last loaded words of the image
  *	that the peer had given up; 0: these words are not loaded yet
  * @changed_lineage: the peer had an image of another lineage at some time since
  *	the link came up
- * @waits_since: jiffies when the peer got time to load writes of departed nodes
- *	that it may lack, see vrfm_resync_may_fill()
+ * @waits_since: jiffies when this node began to wait until the peer has loaded
+ *	writes of departed nodes that it may lack, see vrfm_resync_may_fill()
  *
  * @served: number of pages of the peer's PULL that were compared; used only by
  *	@sync

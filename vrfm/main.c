@@ -204,8 +204,8 @@ static int __init vrfm_init(void)
 	if (ret)
 		goto err_exit_debugfs;
 	/*
-	 * Do this last, because a program that opens the device holds the
-	 * module.
+	 * Create the device in the last step that can fail, because a program
+	 * that opens the device holds the module.
 	 */
 	ret = vrfm_make_first();
 	if (ret)

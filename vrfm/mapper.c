@@ -3,13 +3,13 @@
  * Mappers: processes that map the memory, and the pages that each of them can
  * store into.
  *
- * A call first sends the words that its caller has stored into mappings. It
- * must not wait for the comparison of pages that other processes store into. So
- * each twin belongs to a family: a process, and the processes that inherited
- * its page tables by fork(). Only members of the family can store into the
- * twin's page without a fault. If a process of another family faults on the
- * page, the twin moves to the common family. Every call compares the twins of
- * the common family.
+ * A call first sends the words that its caller has stored into mappings. The
+ * call must not wait until pages of other processes are compared. So each twin
+ * belongs to a family: a process, and the processes that inherited its page
+ * tables by fork(). Only members of the family can store into the twin's page
+ * without a fault. If a process of another family faults on the page, the twin
+ * moves to the common family. Every call compares the twins of the common
+ * family.
  *
  * When the last mapping of a family is removed, its twins move to the common
  * family as well. So if a process waits for another process to end, its next
@@ -77,7 +77,7 @@ static struct vrfm_mapper *vrfm_mapper_find_locked(struct vrfm_dev *vdev,
 
 /*
  * Move a twin to another family. The twin then counts as never compared, so it
- * must be at the head of the list, where a barrier finds it.
+ * must be at the head of the list, where vrfm_family_twin_locked() finds it.
  */
 static void vrfm_twin_move_locked(struct vrfm_twin *twin,
 				  struct vrfm_family *to)
@@ -251,8 +251,9 @@ void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 		family = &vdev->common;
 	if (!twin->family) {
 		/*
-		 * A barrier that has already begun need not compare a new twin,
-		 * because stores into its page come later.
+		 * A call that has already begun to compare pages need not
+		 * compare the new twin, because stores into the page of this
+		 * twin come later.
 		 */
 		twin->family = family;
 		twin->compared = vdev->compared;
@@ -286,14 +287,15 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
 }
 
 /**
- * vrfm_mapper_twin_locked - find a twin that a barrier must compare
+ * vrfm_mapper_twin_locked - find a twin that a call must compare, to send
+ * earlier stores into mappings
  * @vdev: device, with its twins_lock held
  * @mm: mm of the process that makes the call; NULL: find twins of all families
- * @before: value of vrfm_dev.compared when the barrier began
+ * @before: value of vrfm_dev.compared when the call began to compare
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: a twin that was not compared since the barrier began; NULL if no twin
- * is left.
+ * Return: a twin that was not compared since the call began to compare; NULL if
+ * no twin is left.
  */
 struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
 					  const struct mm_struct *mm,

@@ -156,7 +156,7 @@ static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
 }
 
 /*
- * Store bytes into the twin of the page as well. Otherwise the scanner would
+ * Store bytes into the twin of the page as well, so that the scanner does not
  * take them for a store through a mapping.
  */
 static void vrfm_twin_store(struct vrfm_dev *vdev, u32 offset, const void *buf,

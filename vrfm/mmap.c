@@ -40,11 +40,12 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 }
 
 /*
- * Handle the first store into a page. If peers must be notified first, or too
- * many pages are writable, wait for a millisecond at most, and let the program
- * repeat the store. The wait is short because mmap_lock is held here. The
- * kernel repeats its own stores (copy_to_user(), for example) without checking
- * for signals. So a killed task gets an error.
+ * Handle the first store into a page. The store must wait if peers may still
+ * write directly into the range of the page, or if too many pages are writable.
+ * Wait for a millisecond at most, because mmap_lock is held here, and then let
+ * the program repeat the store. The kernel repeats its own stores
+ * (copy_to_user(), for example) without checking for signals. So a killed task
+ * gets an error.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
@@ -96,11 +97,11 @@ static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 }
 
 /*
- * Write-protect a page in all page tables. mprotect() makes a dirty entry
- * writable without calling page_mkwrite(): it assumes that the entry was not
- * write-protected since page_mkwrite(). So the entries must be clean as well.
- * Between the two steps here, mprotect() may make an entry writable that is
- * still dirty. So repeat both steps until the second one finds no dirty entry.
+ * Write-protect a page in all page tables, and then clean its entries.
+ * mprotect() makes a dirty entry writable without calling page_mkwrite(): it
+ * assumes that a dirty entry was not write-protected since page_mkwrite().
+ * Before the entries are clean, mprotect() may make one of them writable again.
+ * So repeat both steps until cleaning finds no dirty entry.
  */
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
@@ -175,8 +176,8 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 		return ret;
 	vma->vm_ops = &vrfm_vm_ops;
 	/*
-	 * Insert the pages with the protection that mmap() sets later because
-	 * of page_mkwrite: the page table entries are not writable yet.
+	 * Insert the pages with read-only entries. mmap() sets this protection
+	 * itself because of page_mkwrite, but only after this function.
 	 */
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
 	ret = vrfm_insert_pages(vdev, vma);

@@ -24,8 +24,9 @@
 #define VRFM_KEEPALIVE_MS_DEFAULT 1000
 #define VRFM_KEEPALIVE_MS_MAX 60000
 /*
- * Smaller blocks are sent in messages. This is faster, because a message
- * contains many of them.
+ * Default size of the smallest block that is written directly. Smaller blocks
+ * are sent in messages, which is faster, because a message contains many of
+ * them.
  */
 #define VRFM_DIRECT_MIN_DEFAULT SZ_16K
 #define VRFM_DIRECT_MIN_MAX SZ_64K

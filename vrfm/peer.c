@@ -245,11 +245,12 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 }
 
 /*
- * Reject a connect request because a connection of this id still exists. If the
- * request comes from the same life of the peer's device, the peer has lost the
- * old connection, so end it. Otherwise the peer has restarted, or two nodes
- * have the same id. The caller then probes the old connection, which is ended
- * only if the probe times out.
+ * Return the reason for rejecting a connect request while an earlier connection
+ * of the same id exists. If the request comes from the same life of the peer's
+ * device, the peer has lost the earlier connection, so end that connection. If
+ * the lives differ, the peer has restarted, or two nodes have the same id. The
+ * caller then probes the earlier connection, which is ended only if the probe
+ * times out.
  */
 static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
@@ -304,8 +305,8 @@ static void vrfm_peer_refuse(struct krdma_cb *cb, enum vrfm_reject why)
 }
 
 /*
- * Check whether an address is refused for this reason for the first time. If
- * so, record it.
+ * Check whether an address is refused for the reason WHY for the first time. If
+ * so, record the address and the reason.
  */
 static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 					 const struct sockaddr_storage *addr,
@@ -516,7 +517,10 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		return ret;
 	}
 	vrfm_regs_peers(vdev, 1, 0);
-	/* Other peers may have more writes of that node than this node. */
+	/*
+	 * Other peers may have more writes of the new peer than this node has:
+	 * check whether an image must be loaded.
+	 */
 	vrfm_resync_kick(vdev);
 	return 0;
 }
@@ -528,7 +532,10 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	list_del_rcu(&link->entry);
 	link->removed = true;
 	vrfm_resync_drop_donor(link);
-	/* Forget the pointer: another link may be allocated at its address. */
+	/*
+	 * Clear resync.from: another link may be allocated at the same address,
+	 * and must not count as the peer that caused the load.
+	 */
 	if (link->vdev->resync.from == link)
 		link->vdev->resync.from = NULL;
 	spin_unlock_bh(&link->lock);
@@ -548,7 +555,10 @@ static void vrfm_peer_hang_up(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 	/* krdma now calls vrfm_listen_closing(), which ends this wait. */
 	wait_event(link->wait, !READ_ONCE(link->incoming));
-	/* Wait until vrfm_peer_over() has released the lock. */
+	/*
+	 * Wait until vrfm_peer_over() has released the lock, because the caller
+	 * may free the link.
+	 */
 	spin_lock_bh(&link->lock);
 	spin_unlock_bh(&link->lock);
 }
@@ -591,10 +601,10 @@ static int vrfm_peer_judge(const struct vrfm_dev *vdev,
  * @peer: configuration of the peer
  *
  * Context: may sleep; not concurrently for one device.
- * Return: link for vrfm_peer_remove(), or an ERR_PTR. -EINVAL: the id is in
- * use, or is that of this node. It is not -EEXIST, which modprobe takes for
- * success. -EDESTADDRREQ: this node must connect, and the peer has no address.
- * -ENOMEM; or an error when beginning to connect or listen.
+ * Return: link for vrfm_peer_remove(), or an ERR_PTR: -EINVAL: the id is in use
+ * (not -EEXIST, which modprobe takes for success), or is that of this node;
+ * -EDESTADDRREQ: this node must connect, but the peer has no address; -ENOMEM;
+ * or an error of beginning to connect or listen.
  */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 				const struct vrfm_peer *peer)
@@ -615,7 +625,9 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 		vrfm_peer_unlist(link);
 		vrfm_peer_hang_up(link);
 		vrfm_status_remove(link);
-		/* Statistics may be reading the link. */
+		/*
+		 * Wait for readers of statistics, which may be using the link.
+		 */
 		synchronize_rcu();
 	}
 	vrfm_link_put(link);
@@ -638,8 +650,8 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	cancel_work_sync(&link->say);
 	vrfm_status_remove(link);
 	/*
-	 * Statistics may be reading the link. rxe before Linux 6.10 may still
-	 * read messages that were sent.
+	 * Wait for readers of statistics, which may be using the link. rxe
+	 * before Linux 6.10 may still read messages that were sent.
 	 */
 	synchronize_rcu();
 	vrfm_link_put(link);

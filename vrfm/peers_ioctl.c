@@ -31,8 +31,8 @@ static void vrfm_state_address(const struct vrfm_peer *peer,
 }
 
 /*
- * Do both nodes have the present image, and is there nothing to load from the
- * peer?
+ * Check whether both nodes have the present image, and this node has nothing to
+ * load from the peer.
  */
 static bool vrfm_state_same_image(const struct vrfm_link *link)
 {
@@ -128,7 +128,10 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 	rcu_read_unlock();
 }
 
-/* Copy the members that the program knows; zeroes for those only it knows. */
+/*
+ * Copy the members that the program knows. Set members that only the program
+ * knows to zero.
+ */
 static int vrfm_states_give(const struct vrfm_peers *peers,
 			    const struct vrfm_peer_state *states, u32 n)
 {

@@ -43,7 +43,8 @@
 /* Timeout of fsync(), which waits until all peers have acknowledged, in ms. */
 #define VRFM_FLUSH_MS 10000
 /*
- * Timeout of the ring check, which waits for the same acknowledgments, in ms.
+ * Timeout of the ring check, which waits until all READY peers have
+ * acknowledged, in ms.
  */
 #define VRFM_RING_MS 500
 
@@ -268,8 +269,8 @@ struct vrfm_stranger {
  * struct vrfm_scan_counts - statistics of the comparison of pages with their
  * twins
  * @passes: number of passes of the scanner over all pages that have twins
- * @compared: number of comparisons by barriers, and by the scanner if a first
- *	check found a difference
+ * @compared: number of comparisons by calls that send earlier stores into
+ *	mappings, and by the scanner after a first check found a difference
  * @changed: number of comparisons that found a difference
  * @words: number of different words that they found
  * @protected: number of times that a page was write-protected
@@ -507,8 +508,8 @@ struct vrfm_file {
 };
 
 /**
- * struct vrfm_wait - time that a call has waited for slow peers, in all its
- * steps together. vrfm_write() begins with a new one after each MiB
+ * struct vrfm_wait - total time that the steps of a call have waited for slow
+ * peers. vrfm_write() uses a new structure after each MiB
  * @waited_ns: time that the steps have waited for room, or for their turn, in
  *	ns; the time for copying and comparing does not count
  * @nowait: the call fails instead of waiting
@@ -519,10 +520,11 @@ struct vrfm_wait {
 };
 
 /**
- * vrfm_wait_begin - return the state of a call that has not waited yet
+ * vrfm_wait_begin - return a struct vrfm_wait for a call that begins
  * @nowait: fail instead of waiting
  *
- * Return: state that the caller passes to all functions that may wait.
+ * Return: the structure, which the caller passes to all functions that may
+ * wait.
  */
 static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 {

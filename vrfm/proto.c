@@ -190,7 +190,10 @@ static int vrfm_event_check(const void *at, const struct vrfm_head *head)
 	return le32_to_cpu(wire.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
 }
 
-/* Images are merged by words, so their runs must have whole words. */
+/*
+ * Check an IMAGE. Images are merged by words, so the runs must have whole
+ * words.
+ */
 static int vrfm_image_check(const void *at, const struct vrfm_head *head,
 			    u64 size)
 {
@@ -235,7 +238,10 @@ static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
 	return first > size || count > size - first ? -EPROTO : 0;
 }
 
-/* The first STAGE must describe the memory, and later ones must not. */
+/*
+ * Check a STAGE. The first one must describe the memory, and later ones must
+ * not.
+ */
 static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
 			    const struct vrfm_seen *seen)
 {
@@ -277,8 +283,9 @@ static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 }
 
 /*
- * Check the numbers in a header. The sequence must have no gap. The numbers
- * that acknowledge must not decrease, and must not exceed those that were sent.
+ * Check the numbers in a header. The sequence must have no gap. The numbers of
+ * the last applied message and of the last answered STAGE must not decrease,
+ * and must not exceed the numbers that this node has sent.
  */
 static int vrfm_numbers_check(const struct vrfm_head *head,
 			      const struct vrfm_seen *seen)

@@ -28,8 +28,8 @@
 /* Number of bytes in a range: the part of the memory for one bit of a STAGE. */
 #define VRFM_RANGE (64 * 1024)
 /*
- * Maximum number of bytes in the description of a memory: 1 GiB in MRs of 1
- * MiB.
+ * Maximum number of bytes in the description of a memory. This suffices for 1
+ * GiB in MRs of 1 MiB.
  */
 #define VRFM_DESC_MAX (16 + 16 * 1024)
 
@@ -82,7 +82,7 @@ enum vrfm_wire_type {
 };
 
 /* Flags of a message. */
-/* The sender has sent all its earlier writes before this message. */
+/* Flag of a message: the sender has sent all its earlier writes before it. */
 #define VRFM_WIRE_SYNCED BIT(0)
 /*
  * The sender is not loading an image, so the receiver's link to it may be
@@ -92,8 +92,9 @@ enum vrfm_wire_type {
 /* The receiver shall acknowledge the message at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
 /*
- * Direct writes into the memory may follow before the sender's next message. Or
- * this message contains a part of a write that a later message completes.
+ * Flag of a message. Either direct writes into the memory may follow before the
+ * sender's next message, or the message contains a part of a write that a later
+ * message completes.
  */
 #define VRFM_WIRE_DIRECT BIT(3)
 #define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | \
@@ -111,9 +112,9 @@ enum vrfm_wire_type {
  *	the sender has applied
  * @serial: number of the sender's last write that ends in this message or
  *	before it; 0 in an ACK
- * @staged: number of the receiver's last STAGE that the sender obeys. The
- *	sender's direct writes from before that STAGE are in flight before this
- *	message
+ * @staged: number of the receiver's last STAGE that the sender obeys. Direct
+ *	writes that the sender posted before it obeyed that STAGE arrive before
+ *	this message
  */
 struct vrfm_wire_head {
 	__u8 type;
@@ -198,8 +199,8 @@ enum vrfm_note_kind {
 /* The sender is not loading an image. */
 #define VRFM_INFO_COMPLETE BIT(0)
 /*
- * The sender gave up another image. Words of it may be missing in the present
- * image.
+ * The sender gave up another image. Words of that image may be missing in the
+ * sender's present image.
  */
 #define VRFM_INFO_MERGED BIT(1)
 /* Flags of a GONE. */
@@ -209,7 +210,7 @@ enum vrfm_note_kind {
  * Some bytes of later writes may be in the sender's memory (&vrfm_life.direct).
  */
 #define VRFM_GONE_DIRECT BIT(1)
-/* The note replaces all that the sender has reported about that node before. */
+/* The note replaces all earlier reports of the sender about the same node. */
 #define VRFM_GONE_NEWEST BIT(2)
 
 /**
@@ -232,8 +233,8 @@ struct vrfm_wire_note {
 static_assert(sizeof(struct vrfm_wire_note) == 24);
 
 /**
- * struct vrfm_wire_pull - request for those of some pages that differ from the
- * sender's
+ * struct vrfm_wire_pull - request for pages: the receiver sends those that
+ * differ from the sender's pages
  * @first: first page, in units of %VRFM_WIRE_PAGE
  * @count: number of pages
  * @digests: vrfm_digest() of each of these pages in the sender's memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue of one type of event. The caller of these functions holds the lock,
- * and wakes waiting tasks.
+ * The queue of one type of event. The caller of these functions holds the lock
+ * that protects the queue, and wakes waiting tasks.
  *
  * A card stores events of a disabled type in a separate FIFO, and hands them
  * over when the type is enabled. Here there is one ring. Its older part is
@@ -40,8 +40,10 @@ static bool vrfm_queue_release(struct vrfm_queue *q)
 }
 
 /*
- * Count an overflow. If the queue has only one entry, remove the old event.
- * Return true if there is room now.
+ * Count an event that finds the queue full as an overflow. If the queue has
+ * only one entry, remove the old event.
+ *
+ * Return: true if there is room now.
  */
 static bool vrfm_queue_overflow(struct vrfm_queue *q)
 {
@@ -50,7 +52,10 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
 	if (q->depth > 1)
 		return false;
 	q->fill = 0;
-	/* Otherwise vrfm_queue_release() would not count the new event. */
+	/*
+	 * In an enabled queue, set ready to 0, so that vrfm_queue_release()
+	 * counts the new event.
+	 */
 	if (q->enabled)
 		q->ready = 0;
 	return true;

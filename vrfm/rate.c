@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rates per second, without a timer. Adding ends the current interval if it is
- * a second old. Reading returns the rate of the current interval if it is a
- * second old, and otherwise that of the last interval. The caller provides the
- * clock and the lock.
+ * Rates per second, without a timer. An addition ends the current interval if
+ * the interval is a second old. Reading returns the rate of the current
+ * interval if it is a second old; if not, the rate of the interval before. The
+ * caller provides the clock and the lock.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -11,8 +11,9 @@
 #include "rate.h"
 
 /*
- * Return the rate of an interval. It is 0 if the interval is two seconds old:
- * an addition in the last second would have ended the interval.
+ * Return the rate of an interval; 0 if the interval is two seconds old. An
+ * addition in the last second would have ended such an interval, so nothing was
+ * added in that second.
  */
 static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 			     unsigned long elapsed)

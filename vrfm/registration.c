@@ -4,8 +4,9 @@
  * registered once, with one key for all peers of these links.
  *
  * All connections of a vrfm device belong to one domain, which has one PD on
- * each RDMA device. The first link that shows the memory to its peer registers
- * the memory. The last such link that goes down unregisters the memory.
+ * each RDMA device. The first link that advertises the memory to its peer
+ * registers the memory. When the last of these links goes down, the memory is
+ * unregistered.
  *
  * krdma calls closing() and lost() when the queue pair of the connection is
  * destroyed. So when a link is DOWN, its peer cannot write any more, although

@@ -406,7 +406,10 @@ static bool vrfm_reg_covers(const struct rfm2g_reg_info *reg, u32 first,
 	return reg->offset < first + len && first < reg->offset + reg->width;
 }
 
-/* Take the oldest event of each FIFO where REG covers the id of the sender. */
+/*
+ * Take the oldest event of each FIFO if REG covers the register that contains
+ * the sender of the event. Reading this register takes the event.
+ */
 static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
 				  const struct rfm2g_reg_info *reg)
 {
@@ -484,7 +487,10 @@ static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
 					 value & BIT(vrfm_event_bit[type]));
 }
 
-/* Clear each FIFO where REG covers the id of the sender. */
+/*
+ * Clear each FIFO if REG covers the register that contains the sender of its
+ * oldest event. A write to this register clears the FIFO.
+ */
 static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 				    const struct rfm2g_reg_info *reg)
 {
@@ -516,8 +522,8 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
  * @vdev: device
  *
  * The ring is closed if each READY peer answers within %VRFM_RING_MS. In this
- * case the own data bit is set. In loopback the ring is always closed.
- * Otherwise it is open while the transmitter is off.
+ * case the own data bit is set. In loopback the ring is always closed. Without
+ * loopback, the ring is open while the transmitter is off.
  *
  * Context: may sleep.
  * Return: 0 if the ring is closed; -ETIMEDOUT if a peer does not answer, or the
@@ -545,12 +551,15 @@ static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 	u8 command = image[VRFM_REG_NIC];
 	s8 type = vrfm_nic_event[command & VRFM_NIC_COMMAND];
 
-	/* The program reads own data to see whether the probe has returned. */
+	/* Check the ring at once: the program then reads the "own data" bit. */
 	if ((command & VRFM_NIC_COMMAND) == VRFM_NIC_PROBE)
 		vrfm_probe(vdev);
 	if (type < 0)
 		return;
-	/* As on a card, an event to this or to a missing node has no effect. */
+	/*
+	 * As on a card, an event to this node or to a missing node has no
+	 * effect.
+	 */
 	vrfm_event_send(vdev, command & VRFM_NIC_BROADCAST ? RFM2G_NODE_ALL :
 			image[VRFM_REG_NTN], type,
 			vrfm_get32(image + VRFM_REG_NTD));

@@ -34,14 +34,17 @@
 #include "twin.h"
 
 /*
- * Interval of checks during a load, and the time limit of a load without a
- * donor, in ms.
+ * VRFM_RESYNC_RETRY_MS: interval of checks during a load, in ms.
+ * VRFM_RESYNC_GIVE_UP_MS: time after which a load without a donor ends, in ms.
  */
 #define VRFM_RESYNC_RETRY_MS 1000
 #define VRFM_RESYNC_GIVE_UP_MS 2000
 /* Timeout of peers' reports about a departed node, in ms. */
 #define VRFM_RESYNC_SAID_MS 1000
-/* Time for a peer that lacks writes of departed nodes to load first, in ms. */
+/*
+ * Time for a peer that lacks writes of departed nodes to load them from this
+ * node, before this node loads words from the peer, in ms.
+ */
 #define VRFM_RESYNC_LESS_MS 10000
 /*
  * Time for peers to send own words, in ms: a constant, and more for each MiB.
@@ -83,7 +86,10 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	return info;
 }
 
-/* Check that a peer is connected, and has answered the last PULL in time. */
+/*
+ * Check whether a peer is connected, and has not failed to answer the last
+ * request for pages (PULL) in time.
+ */
 static bool vrfm_answers(const struct vrfm_link *link)
 {
 	return link->state != VRFM_DOWN && !READ_ONCE(link->not_serving);
@@ -120,12 +126,15 @@ static bool vrfm_note_send_info(struct vrfm_link *link)
 		return false;
 	link->info_sent = note;
 	link->todo &= ~VRFM_TODO_INFO;
-	/* The two images can be compared from now on: run the work. */
+	/* Run the work: it can compare the two images after INFO was sent. */
 	vrfm_resync_kick(link->vdev);
 	return true;
 }
 
-/* Notify the peer that it was left behind, by a message without SYNCED. */
+/*
+ * Notify the peer that this node has left it behind. Each message without the
+ * flag SYNCED notifies the peer, so send a probe while the link is SYNCING.
+ */
 static bool vrfm_note_send_behind(struct vrfm_link *link)
 {
 	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
@@ -216,7 +225,9 @@ bool vrfm_resync_notify(struct vrfm_link *link)
 	} all[] = {
 		{ VRFM_TODO_BEHIND, vrfm_note_send_behind },
 		{ VRFM_TODO_LOAD, vrfm_note_send_load },
-		/* Before INFO, because the peer compares images after INFO. */
+		/*
+		 * Send GONE before INFO: the peer compares images after INFO.
+		 */
 		{ VRFM_TODO_GONE, vrfm_note_send_gone },
 		{ VRFM_TODO_INFO, vrfm_note_send_info },
 		{ VRFM_TODO_SWEPT, vrfm_note_send_swept },
@@ -268,8 +279,8 @@ static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
 }
 
 /*
- * Mark the nodes about which the peer gets a GONE: all nodes with a history,
- * and all absent peers. The history of an absent peer may be empty.
+ * Mark the nodes about which the peer must get a report (GONE): all nodes with
+ * a history, and all absent peers. The history of an absent peer may be empty.
  */
 static void vrfm_resync_is_due(struct vrfm_link *link)
 {
@@ -372,10 +383,16 @@ static bool vrfm_resync_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
 
 	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
 		return false;
-	/* Keep a word that a program has stored: the scanner will send it. */
+	/*
+	 * Keep a word that differs from its twin: a program has stored the
+	 * word, and the scanner will send it.
+	 */
 	if (twin && twin->words[index % VRFM_PAGE_WORDS] != mine)
 		return false;
-	/* A zero of another lineage may be a word that was never written. */
+	/*
+	 * Do not merge a zero of another lineage: perhaps the word was never
+	 * written.
+	 */
 	if (vdev->resync.kind == VRFM_RESYNC_OLDER)
 		return word;
 	return vdev->resync.kind == VRFM_RESYNC_SAME || !mine;
@@ -387,7 +404,10 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
 	u32 mine = READ_ONCE(*at);
 
-	/* If a program stores now, its value stays and the scanner sends it. */
+	/*
+	 * If a program stores at this moment, keep its value, which the scanner
+	 * will send.
+	 */
 	if (vrfm_resync_wants(vdev, index, mine, word) &&
 	    cmpxchg(at, mine, word) == mine && twin)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
@@ -485,7 +505,10 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 	return false;
 }
 
-/* Record the lineage of the wanted image, and its age when INFO arrived. */
+/*
+ * Record the lineage of the wanted image, and the time when that image began,
+ * both from the peer's INFO.
+ */
 static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 {
 	spin_lock_bh(&from->lock);
@@ -495,7 +518,9 @@ static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 	spin_unlock_bh(&from->lock);
 }
 
-/* Begin a load. If its memory is not allocated yet, only request memory. */
+/*
+ * Begin a load. If memory for the load is not allocated yet, only request it.
+ */
 static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 			      enum vrfm_resync_kind kind)
 {
@@ -513,8 +538,8 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	resync->page = 0;
 	resync->asked = 0;
 	/*
-	 * Drop old digests: words that changed after them are not live in this
-	 * load.
+	 * Drop digests from before this load: words that have changed since
+	 * then are not live in this load.
 	 */
 	resync->ndigests = 0;
 	resync->since = jiffies;
@@ -575,9 +600,9 @@ static void vrfm_resync_adopt(struct vrfm_dev *vdev)
 }
 
 /*
- * Load words again from images that peers have given up, because the donor's
- * words have replaced them here. Before that, peers get time to load what this
- * node has just loaded.
+ * Let this node load again from images that peers have given up, because the
+ * donor's words have replaced the words of these images here. Before that,
+ * peers get time to load what this node has just loaded.
  */
 static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
 {
@@ -600,7 +625,10 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
 	}
 	if (resync->kind == VRFM_RESYNC_OLDER) {
 		resync->merged = resync->shared;
-		/* Not the donor's lineage, which may have changed by now. */
+		/*
+		 * Adopt the wanted lineage, because the lineage of the donor
+		 * may have changed by now.
+		 */
 		resync->lineage = resync->wanted;
 		resync->began = resync->wanted_began;
 	}
@@ -648,8 +676,9 @@ static void vrfm_resync_nobody(struct vrfm_dev *vdev)
 }
 
 /*
- * Record that a connected peer does not send its image in time. It has not
- * answered a PULL. Or, if @unheard is set, its link had no room for a PULL.
+ * Record that a connected peer does not send its image in time: it has not
+ * answered a request for pages (PULL). If @unheard is set, the link had no room
+ * for the request.
  */
 static void vrfm_resync_late(struct vrfm_dev *vdev, struct vrfm_link *link,
 			     bool unheard)
@@ -671,9 +700,9 @@ static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
 }
 
 /*
- * Wait for a former donor that has not answered an old PULL, because it loaded
- * an image itself. The peer would ignore a new PULL, and its late answer would
- * not belong to the new one.
+ * Wait for a former donor that has not answered an old request for pages
+ * (PULL), because it loaded an image itself. The peer would ignore a new
+ * request, and its late answer would not belong to the new request.
  */
 static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 {
@@ -857,7 +886,7 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 
 /*
  * Check whether the peer's image is older. Both nodes compare the same two
- * notes, so their results agree.
+ * INFOs, one of each node, so their results agree.
  */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
@@ -902,12 +931,14 @@ static bool vrfm_has_more(const struct vrfm_dev *vdev,
 }
 
 /*
- * Check whether words may be loaded from an image that the peer has given up.
- * This is done once for each such image, because a word that is zero here later
- * may have been written as zero. If the peer gave up the image while it was not
- * linked with this node, the peer may lack such zeroes. If their writer has
- * departed, the peer has fewer of its writes, and gets time to load from this
- * node first. If not, the peer is linked with the writer.
+ * Check whether this node may load words from an image that the peer has given
+ * up. This node does so once for each such image. Later, a word that is zero in
+ * this node's memory may have been written as zero.
+ *
+ * If the peer gave up the image while it was not linked with this node, the
+ * peer may lack such zeroes. If the writer of a zero has departed, the peer has
+ * fewer writes of the departed node, and gets time to load from this node
+ * first. If the writer has not departed, the peer is linked with it.
  */
 static bool vrfm_resync_may_fill(struct vrfm_link *link)
 {
@@ -974,8 +1005,9 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 
 	spin_lock_bh(&link->lock);
 	/*
-	 * No other function takes the locks of two links, and
-	 * vrfm_dev.write_lock is held.
+	 * Only this function takes the locks of two links, and
+	 * vrfm_dev.write_lock is held. So two tasks cannot wait for each
+	 * other's lock.
 	 */
 	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
 	more = vrfm_has_more(link->vdev, link->peer_history,

@@ -147,8 +147,9 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vdev->faults++;
 	spin_unlock(&vdev->twins_lock);
 	/*
-	 * A full barrier, as in the scanner, which sets resting before it reads
-	 * faults.
+	 * atomic_inc_return() is a full barrier: this function increments
+	 * faults before it reads resting, and the scanner sets resting before
+	 * it reads faults.
 	 */
 	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
 		wake_up_process(vdev->scanner);
@@ -283,7 +284,10 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
 		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
 }
 
-/* Give a comparison the next number, on which vrfm_barrier_step() relies. */
+/*
+ * Give a comparison the next number. By this number vrfm_barrier_step() finds
+ * pages that it has not compared yet.
+ */
 static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	vdev->scan_counts.compared++;
@@ -300,8 +304,9 @@ static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	/*
-	 * Use the state that vrfm_write_lock() saw. If the transmitter was off,
-	 * there may be no room, even if the transmitter is on by now.
+	 * Use the state of the transmitter that vrfm_write_lock() saw. If the
+	 * transmitter was off at that time, the links may have no room, even if
+	 * it is on by now.
 	 */
 	bool dark = vdev->dark;
 
@@ -347,9 +352,9 @@ static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * Compare one page for a barrier. Most pages have no difference, so first
- * compare without waiting for room. If this finds a difference, wait for room
- * and compare again.
+ * Compare one page for a call that must first send earlier stores into
+ * mappings. Most pages have no difference, so first compare without waiting for
+ * room. If this comparison finds a difference, wait for room and compare again.
  *
  * Return: 1 if more pages may have to be compared; 0 if not; or an error.
  */
@@ -379,7 +384,10 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	return !!twin;
 }
 
-/* Return the number of the last comparison; later ones have higher numbers. */
+/*
+ * Return the number of the last comparison. Comparisons after this call have
+ * higher numbers.
+ */
 static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
 {
 	u64 before;
@@ -398,7 +406,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 
 	if (!atomic_read(&vdev->ntwins))
 		return 0;
-	/* Most callers have stored nothing, and have no page to compare. */
+	/* Return early: most callers have no page that must be compared. */
 	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
 		return 0;
 	before = vrfm_barrier_begin(vdev);
@@ -414,10 +422,10 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
  * @vdev: device
  * @wait: wait for slow peers, which all pages share
  *
- * This is a barrier for the stores of the caller, and of three kinds of other
+ * The function sends the stores of the caller, and of three kinds of other
  * processes: relatives of the caller by fork() that share the mapping,
  * processes that store into the same pages, and processes that have ended. In a
- * kernel thread it is a barrier for all processes.
+ * kernel thread, the function sends the stores of all processes.
  *
  * Context: may sleep; vrfm_dev.write_lock is not held.
  * Return: 0; -EAGAIN: the call would wait; -EINTR: killed.
@@ -456,15 +464,16 @@ static bool vrfm_page_is_held(struct page *page)
 {
 	int tables = krdma_page_mapcount(page), count;
 
-	smp_rmb(); /* the count is not older than the tables */
+	smp_rmb(); /* read the count after the number of tables */
 	count = page_count(page);
-	smp_rmb(); /* and not newer than the tables below */
+	smp_rmb(); /* read the number of tables again after the count */
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
 /*
- * Remove a twin from the device, with vrfm_dev.write_lock held. If a barrier
- * does not find the twin, all stores into the page were sent before.
+ * Remove a twin from the device, with vrfm_dev.write_lock held. All stores into
+ * the page were sent before. So a call that does not find the twin has nothing
+ * to send.
  */
 static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 				    struct vrfm_twin *twin)
@@ -542,13 +551,20 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	struct page *page = vdev->mem.pages[twin->index];
 	bool held, over;
 
-	/* If a fault holds the lock, a store will follow: keep the twin. */
+	/*
+	 * If a fault holds the lock, a store into the page will follow, so keep
+	 * the twin.
+	 */
 	if (!trylock_page(page))
 		return;
 	vrfm_wrprotect(vdev, twin->index);
-	/* Check this first: the comparison finds stores of a former holder. */
+	/*
+	 * Check whether the page is held before the comparison in
+	 * vrfm_twin_settle(). So the comparison finds the stores of a former
+	 * holder.
+	 */
 	held = vrfm_page_is_held(page);
-	smp_rmb(); /* the comparison sees the stores of a former holder */
+	smp_rmb(); /* read the page after its reference count */
 	vdev->scan_counts.protected++;
 	vdev->scan_counts.held += held;
 	over = vrfm_twin_settle(vdev, twin, held);
@@ -577,7 +593,11 @@ static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	return claimed;
 }
 
-/* Handle a page without a difference: let it rest, or end its twin. */
+/*
+ * Handle a page without a difference. If the page must stay writable, compare
+ * it less often from now on. If not, end its twin after quiet_us, or at once if
+ * too many pages are writable.
+ */
 static void vrfm_scanner_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
@@ -634,7 +654,11 @@ static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 	vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->write_lock);
 	vdev->progress = true;
-	/* Otherwise a page that differs in each pass would keep its twin. */
+	/*
+	 * If too many pages are writable, end the twin of this page. If only
+	 * pages without a difference lost their twins, a page that differs in
+	 * each pass would keep its twin.
+	 */
 	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
 	    ktime_get_ns() >= twin->end_at)
 		vrfm_twin_end(vdev, twin);
@@ -655,8 +679,9 @@ static void vrfm_scanner_pass(struct vrfm_dev *vdev)
 }
 
 /*
- * Check whether the scanner must begin its next pass at once. At the limit of
- * twins, that pass may free one. Or a twin was created while all pages rested.
+ * Check whether the scanner must begin its next pass at once. This is so if too
+ * many pages are writable and the next pass may free a twin, if a twin was
+ * created while all pages rested, or if the scanner must stop.
  */
 static bool vrfm_scanner_must_wake(const struct vrfm_dev *vdev)
 {

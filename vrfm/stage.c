@@ -138,8 +138,9 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 	} else {
 		__set_bit(range, stage->wanted);
 		/*
-		 * nshown is not 0 here, so there are peers. vrfm_stage_exit(),
-		 * which cancels the work, has not been called yet.
+		 * The work may be queued here: nshown is not 0, so there are
+		 * peers. vrfm_stage_exit(), which cancels the work, has not
+		 * been called yet.
 		 */
 		mod_delayed_work(vrfm_wq, &stage->work, 0);
 	}
@@ -204,7 +205,10 @@ void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-/* Begin to stage ranges in one round, before the caller waits for the first. */
+/*
+ * Request that all ranges are staged, before the caller waits for the first
+ * one. So one STAGE contains all of them.
+ */
 static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 {
 	struct vrfm_stage *stage = &vdev->stage;
@@ -280,8 +284,8 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 	if (desc_len) {
 		WRITE_ONCE(stage->nshown, stage->nshown + 1);
 		/*
-		 * Run the work later: it did not unstage ranges while no peer
-		 * could write directly.
+		 * Run the work later to unstage unused ranges, because it did
+		 * not run while no peer could write directly.
 		 */
 		queue_delayed_work(vrfm_wq, &stage->work,
 				   vrfm_unstage_jiffies(vdev));
@@ -417,7 +421,7 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 			continue;
 		}
 		/*
-		 * Send a STAGE that found no room before. Perhaps nothing else
+		 * Send a STAGE that found no room before. Perhaps no other task
 		 * would send it.
 		 */
 		if (link->todo & VRFM_TODO_STAGE)
@@ -447,7 +451,10 @@ static void vrfm_stage_again(struct vrfm_dev *vdev)
 	struct vrfm_stage *stage = &vdev->stage;
 	unsigned long delay = vrfm_unstage_jiffies(vdev);
 
-	/* Run again soon: only this work checks the deadline. */
+	/*
+	 * Run again soon, because only this work checks the deadline of
+	 * answers.
+	 */
 	if (stage->pending)
 		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
 					       READ_ONCE(vdev->params.stage_ms)));

@@ -90,13 +90,13 @@ static void vrfm_status_write(struct vrfm_link *link, u32 flags)
 	struct vrfm_status_peer *peer = vrfm_status_of(link);
 
 	WRITE_ONCE(peer->seq, peer->seq + 1);
-	smp_wmb(); /* a reader that sees a later store sees the odd seq */
+	smp_wmb(); /* make the odd seq visible before the new members */
 	WRITE_ONCE(peer->state, link->state);
 	WRITE_ONCE(peer->flags, flags);
 	WRITE_ONCE(peer->since_ns, ktime_to_ns(link->since));
 	WRITE_ONCE(peer->overloads, link->counts.overloads);
 	WRITE_ONCE(peer->left, link->counts.left);
-	smp_wmb(); /* a reader that sees the even seq sees earlier stores */
+	smp_wmb(); /* make the new members visible before the even seq */
 	WRITE_ONCE(peer->seq, peer->seq + 1);
 }
 

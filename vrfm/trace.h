@@ -170,7 +170,10 @@ DECLARE_EVENT_CLASS(vrfm_event_class,
 DEFINE_EVENT(vrfm_event_class, vrfm_event_sent,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));
-/* An event is raised on this node: NODE sent it, or its fault concerns NODE. */
+/*
+ * An event is raised on this node. NODE has sent the event; for a fault, NODE
+ * is the peer that the fault concerns.
+ */
 DEFINE_EVENT(vrfm_event_class, vrfm_event_raised,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));

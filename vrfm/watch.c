@@ -34,10 +34,10 @@
  * @end: offset behind the last byte
  * @until: time when the wait times out; KTIME_MAX: never
  * @file: file that the task waits through
- * @owner: owner that @file was used with; its close() ends the wait
+ * @owner: owner of @file in the task: a close() by this owner ends the wait
  * @touched: the part may have changed since it was compared, or more ranges may
  *	be staged
- * @cancelled: the wait shall end
+ * @cancelled: the wait was cancelled
  * @pinned: a flag for each range that the watcher has pinned
  * @staged: all ranges are pinned
  */
@@ -110,9 +110,9 @@ void vrfm_watchers_staged(struct vrfm_dev *vdev)
 }
 
 /*
- * Add a watcher to the list. A task that stores checks for watchers with the
- * page's lock held, so take each of these locks once. After that, the task sees
- * the watcher, or the watcher sees the store.
+ * Add a watcher to the list. A task that stores checks for watchers while it
+ * holds the lock of the page. So take the lock of each watched page once. After
+ * that, the task sees the watcher, or the watcher sees the store.
  */
 static void vrfm_watch_begin(struct vrfm_dev *vdev,
 			     struct vrfm_watcher *watcher)
@@ -168,8 +168,8 @@ static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 }
 
 /*
- * Compare the part with SEEN, after clearing @touched. A later store, or
- * staging, sets @touched again.
+ * Compare the watched part with SEEN. Clear @touched first, so that a later
+ * store, or staging, sets @touched again.
  */
 static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			    const void *seen, u32 *at)
@@ -220,7 +220,10 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	return 0;
 }
 
-/* Get the content that the program has seen, or else the present content. */
+/*
+ * Get the content that the program has seen. If the program does not give it,
+ * get the present content.
+ */
 static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
 			   const struct vrfm_watch *watch)
 {

@@ -14,8 +14,7 @@
  * non-blocking writers are refused until the deadline. An event to one peer
  * waits for the link of that peer only.
  *
- * Each call is a barrier: earlier stores of the program into mappings are sent
- * first.
+ * Each call first sends the earlier stores of the program into mappings.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -30,11 +29,11 @@
 #include "trace.h"
 
 /*
- * Largest number of bytes that are accepted in one step. This bounds the time
- * that others wait for vrfm_dev.write_lock. The limit is higher for direct
- * writes: each WRITE is acknowledged, so larger WRITEs are less work for
- * adapters (vrfm/write-4K-bw of tools/bench). As messages, such a step would
- * take more than half of a window.
+ * Largest number of bytes that are accepted in one step. This limit bounds the
+ * time that other tasks wait for vrfm_dev.write_lock. The limit is higher for
+ * direct writes: each WRITE is acknowledged, so larger WRITEs are less work for
+ * adapters (vrfm/write-4K-bw of tools/bench). If 128 KiB were sent in messages,
+ * they would take more than half of a window.
  */
 #define VRFM_STEP SZ_64K
 #define VRFM_STEP_DIRECT SZ_128K
@@ -98,8 +97,8 @@ static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
 /*
  * Return the time when a waiting step leaves the peer behind: overload_us after
  * the wait began, minus the waits of earlier steps. If the link ran out of room
- * during the wait, overload_us begins at that time. The step still waits at
- * most twice overload_us.
+ * only during the wait, overload_us is counted from that time, and the step
+ * waits for at most twice overload_us.
  */
 static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 				  const struct vrfm_pause *pause)
@@ -115,8 +114,8 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 
 /*
  * Check whether a link lacks room for a run, and record the time when it first
- * did. Room for a shorter run does not clear the record, because a longer run
- * may still find no room.
+ * lacked room. Room for a shorter run does not clear the record, because a
+ * longer run may still find no room.
  */
 static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 				     ktime_t now)
@@ -138,8 +137,8 @@ static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 /*
  * Leave all peers behind that lack room and have passed their deadlines.
  *
- * Return: the next deadline of the other peers that lack room; KTIME_MAX if
- * there is no such peer.
+ * Return: the next deadline of the peers that lack room and were not left
+ * behind; KTIME_MAX if there is no such peer.
  */
 static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 					 const struct vrfm_need *need,
@@ -183,7 +182,10 @@ static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 	*until = vrfm_room_deadline_locked(vdev, need, pause);
 	if (*until != KTIME_MAX)
 		return false;
-	/* Room for a shorter write does not help the one that was refused. */
+	/*
+	 * A write that was refused may be longer than this one, and still find
+	 * no room. In this case the record of refusals stays.
+	 */
 	if (need->len >= vdev->refused_len)
 		vdev->refusing = false;
 	return true;
@@ -201,7 +203,10 @@ static bool vrfm_write_trylock(struct vrfm_dev *vdev,
 	return false;
 }
 
-/* Check whether the first writer in turn waits for room on the link of NODE. */
+/*
+ * Check whether the writer that holds vrfm_dev.waiter_lock waits for room on
+ * the link of NODE.
+ */
 static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 {
 	struct vrfm_link *link;
@@ -214,8 +219,8 @@ static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 }
 
 /*
- * Try to take vrfm_dev.write_lock without waiting for a turn. A step for one
- * peer overtakes writers that wait for other peers.
+ * Try to take vrfm_dev.write_lock without queueing behind writers that wait for
+ * room. A step for one peer overtakes writers that wait for other peers.
  *
  * Return: true if vrfm_dev.write_lock is held, and there is room.
  */
@@ -227,7 +232,10 @@ static bool vrfm_write_overtake(struct vrfm_dev *vdev,
 	struct vrfm_pause pause;
 	ktime_t until;
 
-	/* With the transmitter off no room is needed. */
+	/*
+	 * A step for all peers queues behind waiting writers. With the
+	 * transmitter off the step needs no room, and does not queue.
+	 */
 	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
 		return false;
 	rt_mutex_lock(&vdev->write_lock);
@@ -240,9 +248,9 @@ static bool vrfm_write_overtake(struct vrfm_dev *vdev,
 }
 
 /*
- * Check whether a non-blocking caller is being refused again and again. Its
- * attempts may be up to US apart. After a longer pause, the next refusal counts
- * as a first one.
+ * Check whether non-blocking writes are being refused repeatedly. Two attempts
+ * may be up to US apart. After a longer pause, the next refusal counts as the
+ * first one.
  */
 static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
 {
