@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The only file that knows kernel versions. The code is written for the newest
- * kernel, and this file defines the newer names for older ones. Each entry
- * names the release and the commit of the change.
+ * kernel. For older kernels this file defines the names that they lack. Each
+ * entry names the release and the commit of the change.
  *
  * Distributions backport features, so the version alone is not enough. Kbuild
  * defines KRDMA_HAS_... as 0 or 1 according to the headers
@@ -90,10 +90,11 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * The kernel has wait_event_hrtimeout() and an interruptible variant, but no
- * killable one. __wait_event_hrtimeout() is the body of both. hrtimer_start()
- * adds the time to the clock as unsigned numbers, so a negative time would
- * never expire. Therefore the time is at least 0.
+ * Wait until a condition is true, a fatal signal arrives, or the time is over.
+ * The kernel has this macro only for uninterruptible and interruptible waits;
+ * __wait_event_hrtimeout() is the body of both. A negative timeout counts as 0.
+ * hrtimer_start() would add it to the clock as an unsigned number, and the
+ * timer would never expire.
  */
 #ifndef wait_event_killable_hrtimeout
 #define wait_event_killable_hrtimeout(wq, condition, timeout)		\
@@ -114,12 +115,13 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
  * @ibdev: device
  * @npages: pages that will be registered
  *
- * Before v6.3 rxe keeps the pages of an MR in lists of 256 pages; v6.3 uses an
- * xarray. If the last list is full, a copy of its last page also accesses the
- * list after it, beyond the end of an array (rxe_mr_copy() of 6.1; KASAN
- * reports it). Room for one more page ensures that this list exists. No header
- * shows the lists, so the version decides. If a distribution has backported the
- * xarray, the extra page does no harm.
+ * Before v6.3 rxe keeps the pages of an MR in an array of lists of 256 pages.
+ * When rxe_mr_copy() of 6.1 has copied the last page of a full list, it reads
+ * the next entry of the array. After the last list, this entry is beyond the
+ * end of the array (reported by KASAN). Room for one more page ensures that the
+ * entry exists. v6.3 uses an xarray instead. No header shows the lists, so the
+ * version decides. If a distribution has backported the xarray, the extra page
+ * does no harm.
  *
  * Return: number of pages.
  */
@@ -133,21 +135,24 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 }
 
 /**
- * krdma_may_read_on - check whether rxe may read memory after the completion
+ * krdma_may_read_on - check whether rxe of this kernel reads completed requests
  *
  * rxe before v6.10 ("RDMA/rxe: Merge request and complete tasks") sends in one
- * tasklet and completes in another, without synchronization. While the first
- * one rebuilds a packet whose answer was late, the second one may complete the
- * request. The receiver drops the packet as a duplicate, but the copy has read
- * freed memory (rxe_requester() and do_complete() of 6.1; reported by KASAN on
- * a host that preempts the virtual CPUs). The copy runs in a softirq, so memory
- * freed by RCU stays until the copy ends. From v6.4 on it runs in a work, and
- * RCU does not wait for the work if it is preempted. All of this applies to
- * SEND and to WRITE. No header shows the tasklets, so the version decides. If a
- * distribution has backported the single task, memory is freed by RCU
- * unnecessarily.
+ * tasklet and completes requests in another, without synchronization. If an
+ * answer is late, the sending tasklet copies the data of the request into a
+ * packet again. During this copy the other tasklet may complete the request,
+ * and the sender may free the data. The receiver drops the packet as a
+ * duplicate, but the copy has read freed memory (rxe_requester() and
+ * do_complete() of 6.1; reported by KASAN on a host that preempts the virtual
+ * CPUs).
  *
- * Return: true if RCU must free memory that rxe may have read.
+ * The copy runs in a softirq, so memory that is freed by RCU stays until the
+ * copy ends. From v6.4 on, the copy runs in a work item, and RCU does not wait
+ * for a work item that is preempted. The fault concerns SEND and WRITE. No
+ * header shows the tasklets, so the version decides. If a distribution has
+ * backported the single task, memory is freed by RCU unnecessarily.
+ *
+ * Return: true if the memory of a completed SEND or WRITE must be freed by RCU.
  */
 static inline bool krdma_may_read_on(void)
 {
@@ -155,11 +160,11 @@ static inline bool krdma_may_read_on(void)
 }
 
 /**
- * krdma_reads_on - check whether a device may read memory after the completion
+ * krdma_reads_on - check whether a device may read completed requests
  * @ibdev: device
  *
- * Return: true if the memory must be freed by kfree_rcu(), see
- * krdma_may_read_on().
+ * Return: true if the memory of a completed SEND or WRITE must be freed by
+ * kfree_rcu(), see krdma_may_read_on().
  */
 static inline bool krdma_reads_on(const struct ib_device *ibdev)
 {
@@ -168,8 +173,9 @@ static inline bool krdma_reads_on(const struct ib_device *ibdev)
 }
 
 /*
- * page_mapcount() was removed in v6.12, after its last user. folio_mapcount()
- * of kernels before v6.9 needs a function that is not exported.
+ * page_mapcount() was removed in v6.12, after its last user. Use this function
+ * where it exists, because folio_mapcount() of kernels before v6.9 needs a
+ * function that is not exported.
  */
 #ifndef KRDMA_HAS_PAGE_MAPCOUNT
 #define KRDMA_HAS_PAGE_MAPCOUNT (KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE)
@@ -205,7 +211,7 @@ static inline int krdma_page_mapcount(struct page *page)
  * @index: offset of @page in @mapping, in pages
  * @page: the page
  *
- * mapping_wrprotect_range() also cleans the entries, in the same step.
+ * mapping_wrprotect_range() also marks the entries of the page tables as clean.
  *
  * Context: may sleep.
  * Return: true if the page was write-protected; false if this kernel has no

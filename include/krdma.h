@@ -62,20 +62,28 @@ struct page;
 struct rdma_cm_id;
 struct scatterlist;
 
-/* Maximum private data in a REQ of the RDMA CM over InfiniBand and RoCE. */
+/*
+ * Maximum number of bytes of private data in a REQ of the RDMA CM over
+ * InfiniBand and RoCE.
+ */
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
 /* Default of &krdma_params.max_msg. */
 #define KRDMA_MAX_MSG_DEFAULT (4096 * 1024)
 /*
- * Maximum private data of the user in message mode. krdma's hello has the rest.
+ * Maximum number of bytes of private data that the user can send in message
+ * mode. krdma's hello needs the other bytes of a REQ.
  */
 #define KRDMA_PRIVATE_DATA_MAX 32
 
-/* Set a member of krdma_params to zero if 0 in that member means "default". */
+/*
+ * Value that means zero in members of krdma_params, because 0 in these members
+ * means the default.
+ */
 #define KRDMA_ZERO 0xff
 /*
- * In &krdma_params.keepalive_ms, pull_min and mr_pool this value disables the
- * feature. In an argument timeout_ms it means no time limit.
+ * Value that disables a feature in &krdma_params.keepalive_ms, pull_min and
+ * mr_pool, means any node in numa_node, and means no time limit in an argument
+ * timeout_ms.
  */
 #define KRDMA_NEVER U32_MAX
 
@@ -102,7 +110,8 @@ enum krdma_role {
  * @KRDMA_READY: QP exists, receives can be posted
  * @KRDMA_CONNECTING: REQ or REP sent, waiting for the answer
  * @KRDMA_ESTABLISHED: connected. In message mode both sides then exchange
- *	START; data can be sent once krdma_is_established() returns true
+ *	START messages of krdma; data can be sent once krdma_is_established()
+ *	returns true
  * @KRDMA_LISTENING: listener only: receiving connect requests, or waiting for a
  *	device with its address
  * @KRDMA_CLOSING: no new work; requests in flight are being flushed
@@ -163,7 +172,7 @@ struct krdma_cb {
  * @imm: if @written, the value that the peer has set in &krdma_req.imm
  * @invalidated: local region that the peer invalidated with this message by
  *	KRDMA_SEND_INV; the owner still calls krdma_region_put(). NULL: the peer
- *	invalidated none, or the owner has already put it
+ *	invalidated no region, or the owner has already put the region
  *
  * Each message that the owner keeps occupies a receive, so the peer has one
  * credit less. The peer can send as long as the owner keeps at most
@@ -267,21 +276,30 @@ struct krdma_ops {
 	void (*closing)(struct krdma_cb *cb, int reason);
 };
 
-/* Flags of krdma_params. */
-#define KRDMA_RAW	 BIT(0) /* raw mode: the owner posts the work requests */
-#define KRDMA_RW	 BIT(1) /* message mode with an exported buffer (krdma_read) */
-#define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
-#define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may appear later */
-#define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
-#define KRDMA_NOIO	 BIT(5) /* below a block device: allocate without I/O */
-#define KRDMA_LISTEN_V6ONLY BIT(6) /* listener on an IPv6 address: no IPv4 */
+/*
+ * Flags of krdma_params:
+ *  - KRDMA_RAW: raw mode: the owner posts the work requests
+ *  - KRDMA_RW: message mode with an exported buffer, see krdma_read()
+ *  - KRDMA_INTERRUPTIBLE: any signal ends a wait, not only a fatal one
+ *  - KRDMA_LISTEN_WAIT: the RDMA device of a listener may appear after the call
+ *  - KRDMA_SHARED_CQ: several connections share one completion queue
+ *  - KRDMA_NOIO: the owner serves a block device: allocate with GFP_NOIO
+ *  - KRDMA_LISTEN_V6ONLY: a listener on an IPv6 address accepts no IPv4
+ */
+#define KRDMA_RAW	 BIT(0)
+#define KRDMA_RW	 BIT(1)
+#define KRDMA_INTERRUPTIBLE BIT(2)
+#define KRDMA_LISTEN_WAIT BIT(3)
+#define KRDMA_SHARED_CQ	 BIT(4)
+#define KRDMA_NOIO	 BIT(5)
+#define KRDMA_LISTEN_V6ONLY BIT(6)
 
 /**
  * enum krdma_poll - context of completion handlers
  * @KRDMA_POLL_SOFTIRQ: softirq context, the default
  * @KRDMA_POLL_WORKQUEUE: a workqueue of the RDMA core
  * @KRDMA_POLL_DIRECT: raw mode only: the owner calls ib_process_cq_direct().
- *	Draining such a QP takes 0.2 s (HZ/10 for each queue, see
+ *	Draining a QP with this value takes 0.2 s (HZ/10 for each queue, see
  *	__ib_drain_sq() in drivers/infiniband/core/verbs.c)
  */
 enum krdma_poll {
@@ -380,9 +398,9 @@ enum krdma_poll {
  *	default 65536. KRDMA_NEVER: none
  * @mr_pool: message mode: number of memory registrations (MRs) that are kept
  *	for later regions, up to 1024; see krdma_region_revoke(). KRDMA_NEVER:
- *	none. Default 16, or none with &krdma_caps.virt_dma: such a device gains
- *	nothing by a pool, and only destroying an MR waits for a packet that is
- *	being copied
+ *	none. Default 16, or none if &krdma_caps.virt_dma is set. With virt_dma
+ *	a pool saves no time. rxe may also still copy a packet when the key has
+ *	become invalid, and waits for this copy only when the MR is destroyed
  * @session: client, message mode: number that identifies this client to the
  *	peer. Before it accepts, the peer ends a connection from the same
  *	address to the same port with the same number, and waits until that
@@ -412,8 +430,8 @@ enum krdma_poll {
  *	or message before it sleeps; shortened where polling rarely succeeds.
  *	Default 0: the task sleeps at once
  * @path_mtu: client: limit of the path MTU in bytes, a power of two from 256 to
- *	4096; 0: that of the interface. A krdma_reconnect sets it to the peer's
- *	automatically. Ignored on iWARP
+ *	4096; 0: that of the interface. A krdma_reconnect automatically sets
+ *	this limit to the path MTU of the peer. Ignored on iWARP
  * @numa_node: NUMA node of the connection's memory, from 1; 0: the node of the
  *	device; KRDMA_NEVER: any. A node that is not online counts as any. With
  *	@comp_vector 0 completions go to processors of the device's node, unless
@@ -564,9 +582,9 @@ enum krdma_gid_type {
  *	version of krdma lacks are set to 0
  * @transport: see &enum krdma_transport
  * @device: name of the RDMA device
- * @max_part: bytes of the longest KRDMA_SEND, and of each part of a message.
- *	This member, and each other one that depends on the peer, is 0 in raw
- *	mode and until the peer's hello is known
+ * @max_part: maximum number of bytes of a KRDMA_SEND, and of each part into
+ *	which krdma splits a longer message. Like all members that depend on the
+ *	peer, 0 in raw mode and until the peer's hello is known
  * @max_send: bytes of the longest message that the peer accepts
  * @max_receive: bytes of the longest message that is accepted from the peer
  * @max_inline: maximum number of bytes of a work request that may be posted
@@ -674,7 +692,11 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms);
 ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms);
 
-/* The exported buffer of KRDMA_RW connections */
+/*
+ * Exported buffers of KRDMA_RW connections. krdma_read_at() and
+ * krdma_write_at() access the buffer of the peer, krdma_export_read() and
+ * krdma_export_write() the buffer of this side.
+ */
 int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
 		  u32 timeout_ms);
 int krdma_write_at(struct krdma_cb *cb, const void *buffer, size_t length,
@@ -688,22 +710,25 @@ u64 krdma_peer_export_size(const struct krdma_cb *cb);
 
 /* Regions: local memory that the adapter or the peer may access */
 
-/* Access rights and other properties of a region. */
+/* Bits of an argument access: rights and other properties of a region. */
 #define KRDMA_REMOTE_READ	BIT(0)
 #define KRDMA_REMOTE_WRITE	BIT(1)
 #define KRDMA_REMOTE_ATOMIC	BIT(2)
-/* Target of local READs. On iWARP the peer can also write to such a region. */
+/*
+ * The region is the target of READs that this side posts. On iWARP the peer can
+ * also write to such a region.
+ */
 #define KRDMA_READ_SINK		BIT(3)
 /*
- * The peer may invalidate the key by KRDMA_SEND_INV. The region must have one
- * MR.
+ * The peer may invalidate the region's key by KRDMA_SEND_INV. The region must
+ * have only one MR.
  */
 #define KRDMA_REMOTE_INVALIDATE	BIT(4)
 /* No local request sends data from this region. */
 #define KRDMA_NO_SOURCE		BIT(5)
 /* If the memory needs a sync, creating the region fails with -EOPNOTSUPP. */
 #define KRDMA_COHERENT		BIT(6)
-/* The keys are valid on all connections of &krdma_params.domain. */
+/* The region's keys are valid on all connections of &krdma_params.domain. */
 #define KRDMA_DOMAIN		BIT(7)
 
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
@@ -731,7 +756,10 @@ void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size);
 
-/* Memory of the peer, as the peer described it */
+/*
+ * Remote memory: memory of the peer that READs and WRITEs access. The peer
+ * describes it by krdma_region_export(), or exports a buffer.
+ */
 struct krdma_remote *krdma_remote_import(const void *desc, size_t len);
 void krdma_remote_free(struct krdma_remote *remote);
 u64 krdma_remote_size(const struct krdma_remote *remote);
@@ -858,9 +886,14 @@ struct krdma_wr {
  */
 #define KRDMA_REQ_SGES 4
 
-/* Flags of a request. */
-#define KRDMA_NOWAIT	BIT(0) /* return -EAGAIN instead of queueing */
-#define KRDMA_FENCE	BIT(1) /* start after all earlier READs and atomics */
+/*
+ * Flags of a request:
+ *  - KRDMA_NOWAIT: krdma_post() returns -EAGAIN instead of queueing the request
+ *  - KRDMA_FENCE: the request starts after all earlier READs and atomics have
+ *    completed
+ */
+#define KRDMA_NOWAIT	BIT(0)
+#define KRDMA_FENCE	BIT(1)
 
 /**
  * struct krdma_req - a request to the adapter
@@ -951,8 +984,8 @@ enum krdma_reconnect_state {
  *	NULL: no notification
  *
  * @failed: called when an attempt to connect has failed with @error.
- *	krdma_get_reject() works on its @cb, which belongs to krdma and is
- *	released when this callback returns. Called between two connections,
+ *	krdma_get_reject() works on the @cb of this callback. This @cb belongs
+ *	to krdma and is released on return. Called between two connections,
  *	never while another callback runs. NULL: no notification
  *
  * @connected and @lost are required. They alternate, beginning with @connected,

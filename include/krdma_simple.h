@@ -2,9 +2,10 @@
 /*
  * krdma_simple - the calls of snake0/krdma, source compatible
  *
- * Addresses are text and there are no parameters. The eleventh of these calls,
- * krdma_release_cb(), is in krdma.h. New code uses krdma_connect_params(),
- * krdma_listen_params() and krdma_receive_len() instead.
+ * These calls take addresses as text, and no struct krdma_params. The eleventh
+ * of them, krdma_release_cb(), is in krdma.h. Instead of krdma_connect(),
+ * krdma_listen() and krdma_receive(), new code uses krdma_connect_params(),
+ * krdma_listen_params() and krdma_receive_len().
  *
  * krdma_receive() has no argument for the size of its buffer. Each calling
  * module has one size for all its buffers. krdma_config() sets this size, and
@@ -44,7 +45,7 @@ int krdma_write(struct krdma_cb *cb, const char *buffer, size_t length);
  * @max_buf_size: bytes, 1 to 1 GiB; 0 means the default of 4 MiB. Other values
  *	have no effect except a line in the log
  *
- * Applies only to the calling module, and only to its calls in this header. The
+ * Applies only to the functions of this header, called by the same module. The
  * size becomes &krdma_params.max_msg of the connections and listeners that the
  * module creates later. It is also the size of the buffers that
  * krdma_rw_init_client() and krdma_rw_init_server() export. From now on each

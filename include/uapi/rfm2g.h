@@ -104,7 +104,7 @@ struct rfm2g_transfer {
 };
 
 /**
- * struct rfm2g_event_info - event to send, wait for, enable, ...
+ * struct rfm2g_event_info - argument of the commands for events
  * @extended_info: 32 bits of data from the sender
  * @event: enum rfm2g_event
  * @timeout: time limit in ms; %RFM2G_INFINITE_TIMEOUT means no limit
@@ -240,21 +240,21 @@ struct rfm2g_config {
 #define RFM2G_IOCR(nr, size) RFM2G_IOC(_IOC_READ, nr, size)
 #define RFM2G_IOCWR(nr, size) RFM2G_IOC(_IOC_WRITE | _IOC_READ, nr, size)
 
-/* struct rfm2g_atomic */
+/* Argument: struct rfm2g_atomic. */
 #define RFM2G_ATOMIC_PEEK RFM2G_IOCWR(10, 16)
 #define RFM2G_ATOMIC_POKE RFM2G_IOCW(11, 16)
-/* struct rfm2g_event_info */
+/* Argument: struct rfm2g_event_info. */
 #define RFM2G_ENABLE_EVENT RFM2G_IOCW(20, 24)
 #define RFM2G_DISABLE_EVENT RFM2G_IOCW(21, 24)
 #define RFM2G_SEND_EVENT RFM2G_IOCW(22, 24)
 #define RFM2G_WAIT_FOR_EVENT RFM2G_IOCWR(23, 24)
 #define RFM2G_CANCEL_EVENT RFM2G_IOCW(24, 24)
-/* struct rfm2g_queue_info */
+/* Argument: struct rfm2g_queue_info. */
 #define RFM2G_GET_EVENT_STATS RFM2G_IOCWR(25, 24)
 /* The argument is the type of the event, not a pointer. */
 #define RFM2G_CLEAR_EVENT_STATS RFM2G_IOCW(26, 1)
 #define RFM2G_FLUSH_QUEUE RFM2G_IOCW(29, 1)
-/* struct rfm2g_config */
+/* Argument: struct rfm2g_config. */
 #define RFM2G_GET_CONFIG RFM2G_IOCWR(30, 244)
 /* Both commands take a pointer to a __u32. */
 #define RFM2G_GET_DMA_THRESHOLD RFM2G_IOCR(33, 4)
@@ -263,8 +263,9 @@ struct rfm2g_config {
 #define RFM2G_GET_DEBUG_FLAGS RFM2G_IOCR(40, 4)
 #define RFM2G_SET_DEBUG_FLAGS RFM2G_IOCW(41, 4)
 /*
- * SET takes the value itself. CHECK_RING_CONT ignores its argument. The others
- * take a pointer to one byte.
+ * Of the commands from here to the next comment, those named SET take the value
+ * itself. RFM2G_CHECK_RING_CONT ignores its argument. All others take a pointer
+ * to one byte.
  */
 #define RFM2G_SET_LED RFM2G_IOCW(50, 1)
 #define RFM2G_GET_LED RFM2G_IOCR(51, 1)
@@ -285,7 +286,7 @@ struct rfm2g_config {
 #define RFM2G_SET_MEMORY_OFFSET RFM2G_IOCW(63, 4)
 /* The command has no effect. */
 #define RFM2G_SET_PCI_COMPATIBILITY RFM2G_IOCW(64, 1)
-/* struct rfm2g_reg_info */
+/* Argument: struct rfm2g_reg_info. */
 #define RFM2G_READ_REG RFM2G_IOCR(65, 4)
 #define RFM2G_WRITE_REG RFM2G_IOCW(66, 4)
 /* GET takes a pointer to one byte, SET takes the value itself. */
@@ -296,15 +297,24 @@ struct rfm2g_config {
 /* The argument is the type of the event, not a pointer. */
 #define RFM2G_CLEAR_EVENT RFM2G_IOCW(71, 2)
 #define RFM2G_CLEAR_EVENT_COUNT RFM2G_IOCW(72, 1)
-/* struct rfm2g_transfer */
+/* Argument: struct rfm2g_transfer. */
 #define RFM2G_READ RFM2G_IOCW(73, 8)
 #define RFM2G_WRITE RFM2G_IOCW(74, 8)
-/* struct rfm2g_reg_info; its value is the mask of the bits to clear or set. */
+/*
+ * Argument: struct rfm2g_reg_info, whose member value is the mask of the bits
+ * to clear or set.
+ */
 #define RFM2G_CLEAR_REG RFM2G_IOCW(75, 4)
 #define RFM2G_SET_REG RFM2G_IOCW(76, 4)
-/* __u64: flags RFM2G_MMAP_..., for DMA combined with the address of a page. */
+/*
+ * The argument points to a __u64: a flag RFM2G_MMAP_BAR0 or RFM2G_MMAP_BAR2, or
+ * the address of a page combined with RFM2G_MMAP_DMA.
+ */
 #define RFM2G_SET_SPECIAL_MMAP RFM2G_IOCW(77, 8)
-/* The low half of the mapping's address. The command has no effect. */
+/*
+ * The argument is the low half of the address of a mapping. The command has no
+ * effect.
+ */
 #define RFM2G_CLEAR_DMA_MMAP RFM2G_IOCW(78, 4)
 /* The argument is the offset itself, which must be 0. */
 #define RFM2G_SET_SLIDING_WINDOW RFM2G_IOCW(79, 4)
@@ -324,15 +334,16 @@ struct rfm2g_transfer_32 {
 /*
  * In 32-bit programs that were compiled with the cards' headers, a structure
  * with an address is shorter, so its commands have other numbers. The first 16
- * bytes of an event are the same, and the rest is ignored. All other commands
- * have the same numbers. 32-bit programs may also use the commands above.
+ * bytes of struct rfm2g_event_info are the same, and its other bytes are
+ * ignored. All other commands have the same numbers. 32-bit programs may also
+ * use the commands above.
  */
 #define RFM2G_ENABLE_EVENT_32 RFM2G_IOCW(20, 20)
 #define RFM2G_DISABLE_EVENT_32 RFM2G_IOCW(21, 20)
 #define RFM2G_SEND_EVENT_32 RFM2G_IOCW(22, 20)
 #define RFM2G_WAIT_FOR_EVENT_32 RFM2G_IOCWR(23, 20)
 #define RFM2G_CANCEL_EVENT_32 RFM2G_IOCW(24, 20)
-/* struct rfm2g_transfer_32 */
+/* Argument: struct rfm2g_transfer_32. */
 #define RFM2G_READ_32 RFM2G_IOCW(73, 4)
 #define RFM2G_WRITE_32 RFM2G_IOCW(74, 4)
 

@@ -29,7 +29,7 @@
  * @absent: result: number of peers that are not READY; they catch up later
  * @reserved: 0
  *
- * Covers everything that programs of this node stored before this call, by
+ * The call covers everything that programs of this node stored before it, by
  * calls or through mappings. The results are also valid after ETIMEDOUT.
  */
 struct vrfm_flush {
@@ -77,14 +77,16 @@ struct vrfm_watch {
  * @flags: 0
  * @reserved: 0
  *
- * Peers write directly into blocks of 64 KiB into which this node has not
- * stored through a mapping for a second. The first such store into a block
- * waits until all peers are notified, some hundred microseconds. A loop that
- * cannot wait claims its range before it begins. The peers know of the claim
- * until the program gives it back or closes the file. Pages of a claimed range
- * stay writable after the first store into each. To avoid page faults in the
- * loop, store once into each page before the loop begins, or use
- * MADV_POPULATE_WRITE. Each such page has a copy in the kernel, which is
+ * Each block of 64 KiB either gets direct writes of the peers, or is stored
+ * into through mappings of this node. After a second without such a store, the
+ * peers write directly again. The next store into the block then waits some
+ * hundred microseconds, until all peers are notified.
+ *
+ * A program that cannot wait claims its range before it begins. Until it gives
+ * the range back or closes the file, no peer writes directly into the range.
+ * Each page of the range stays writable after the first store into it. To avoid
+ * page faults later, store once into each page at the beginning, or use
+ * MADV_POPULATE_WRITE. The kernel keeps a copy of each of these pages, which is
  * charged to the program. A claim is not exclusive: many programs and nodes may
  * claim the same range.
  */
@@ -107,11 +109,14 @@ enum vrfm_peer_link {
 	VRFM_PEER_READY,
 };
 
-/* The peer is READY towards this node: all its words are here or in flight. */
+/* Flag: all words of the peer are at this node or in flight to it. */
 #define VRFM_PEER_SYNCED 1
-/* The peer lacks all words of this node, not only those counted as missed. */
+/*
+ * Flag: the peer may lack all words of this node, not only those that
+ * &vrfm_peer_state.missed counts.
+ */
 #define VRFM_PEER_MISSES_ALL 2
-/* Both nodes have the same image, so there is nothing to load. */
+/* Flag: this node and the peer have the same image, so neither loads one. */
 #define VRFM_PEER_SAME_IMAGE 4
 
 /**
@@ -204,7 +209,7 @@ struct vrfm_peer_state {
 /* Minimum of &vrfm_peers.peer_size: the size in the first version. */
 #define VRFM_PEER_SIZE 120
 
-/* The device is loading the words of departed nodes. */
+/* Value of &vrfm_peers.image: the device is loading the image. */
 #define VRFM_IMAGE_LOADING 1
 
 /**
@@ -217,7 +222,8 @@ struct vrfm_peer_state {
  *	be larger
  * @flags: 0
  * @image: result: 0 or %VRFM_IMAGE_LOADING
- * @loaded: result: number of bytes of the image checked so far while it loads
+ * @loaded: result: number of bytes of the image that the device has loaded, or
+ *	found equal, so far; 0 unless a peer sends an image
  * @size: result: bytes of the memory
  * @lineage: result: number of the image; nodes with the same image have the
  *	same number
@@ -329,8 +335,8 @@ struct vrfm_status {
 
 /*
  * Argument: struct vrfm_flush. ETIMEDOUT: not all peers have the stores. EINTR:
- * the task was killed. The call may exceed its timeout by the time that a write
- * waits for a slow peer.
+ * the task was killed. While the call sends stores, it may wait for a slow peer
+ * as a write does. This wait may end later than the timeout.
  */
 #define VRFM_FLUSH _IOWR(VRFM_MAGIC, 1, struct vrfm_flush)
 /*
@@ -355,12 +361,11 @@ struct vrfm_status {
  * parts of the range that are not claimed.
  */
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
-/* Argument: struct vrfm_poll_events. EINVAL: no such event type. */
+/* Argument: struct vrfm_poll_events. EINVAL: a bit is no event type. */
 #define VRFM_POLL_EVENTS _IOW(VRFM_MAGIC, 7, struct vrfm_poll_events)
 /*
- * Argument: struct vrfm_unwait. EINVAL: no such event type. The calls that this
- * command ends return EIDRM. The command also succeeds if there is no such
- * call.
+ * Argument: struct vrfm_unwait. EINVAL: a bit is no event type. The calls that
+ * this command ends return EIDRM. The command also succeeds if no call waits.
  */
 #define VRFM_UNWAIT _IOW(VRFM_MAGIC, 8, struct vrfm_unwait)
 
