@@ -16,7 +16,7 @@
  *	rbw, atomic: as rlat
  *	disconnect
  *
- * Old peers have no message for the end: a side that has done its part
+ * Old peers (see wire.h) have no end message: a side that has done its part
  * disconnects. A server that posts no operations of its own waits for the
  * client's disconnect. With duplex, where both sides WRITE, either side may end
  * the test by disconnecting.
@@ -59,7 +59,7 @@ static bool krping_bench_is_read(const struct krping_session *s)
 
 /*
  * Fill the buffer with the data that the peer will get. In wlat, byte 0 of
- * @start must stay 0.
+ * s->start must stay 0, because the first WRITE of the peer changes it to 1.
  */
 static void krping_bench_fill(struct krping_session *s)
 {
@@ -71,8 +71,8 @@ static void krping_bench_fill(struct krping_session *s)
 }
 
 /*
- * Fill and map both buffers, and register the sink. They stay mapped and
- * registered for the whole run.
+ * Fill and map the buffers s->start and s->sink, and register s->sink. Both
+ * stay mapped and registered for the whole run.
  */
 static int krping_bench_map(struct krping_session *s)
 {
@@ -123,7 +123,10 @@ static int krping_bench_learn(struct krping_session *s)
 	return -EMSGSIZE;
 }
 
-/* From here on, received messages are data if the test sends messages. */
+/*
+ * In the slat and sbw tests, let the completion handler treat messages as data
+ * of the test from now on, see krping_is_stream().
+ */
 static void krping_bench_stream_begins(struct krping_session *s)
 {
 	unsigned long flags;
@@ -155,15 +158,15 @@ static int krping_bench_begin_server(struct krping_session *s)
 	if (ret)
 		return ret;
 	/*
-	 * Do this before the server's answer, which allows the client to send
-	 * data.
+	 * Expect data before the server sends its answer, because the answer
+	 * allows the client to send data.
 	 */
 	krping_bench_stream_begins(s);
 	return krping_bench_learn(s) ?: krping_bench_show(s) ?:
 	       krping_wait(s, KRPING_EV_SENT, krping_start_adv);
 }
 
-/* ---- one operation after the other, all by the client ---- */
+/* ---- tests in which the client posts one operation at a time ---- */
 
 static int krping_one_by_one(struct krping_session *s, enum ib_wr_opcode opcode,
 			     const char *step,
@@ -209,7 +212,7 @@ static int krping_atomic(struct krping_session *s)
 				 krping_atomic_check);
 }
 
-/* ---- many in flight ---- */
+/* ---- tests with many operations in flight ---- */
 
 static int krping_many(struct krping_session *s, enum ib_wr_opcode opcode,
 		       const char *step)
@@ -300,13 +303,14 @@ static int krping_wait_stream(struct krping_session *s, u64 wanted)
 }
 
 /*
- * Serve a stream that consumes receives. Grant more operations after each
- * quarter of the window.
+ * Serve a client whose operations consume receives of this server. Each time a
+ * quarter of s->window operations has arrived, grant more to the client.
  */
 static int krping_feed(struct krping_session *s)
 {
 	/*
-	 * At most four grants are in flight. The client has receives for them.
+	 * With a quarter of the window for each grant, at most four grants are
+	 * in flight. The client has posted a receive for each of them.
 	 */
 	u32 quarter = DIV_ROUND_UP(s->window, 4);
 	u64 next = quarter;
@@ -322,13 +326,13 @@ static int krping_feed(struct krping_session *s)
 	return ret == -ENOMSG ? 0 : ret;
 }
 
-/* ---- back and forth ---- */
+/* ---- tests in which both sides post operations alternately ---- */
 
 /*
  * WRITE the number of the round to the peer. Byte 0 counts the rounds from 1,
  * because the memory of both sides is zero at first. An old peer polls only
- * this byte. The first packet of a long WRITE may arrive before the last one,
- * so new peers also count in the last byte.
+ * byte 0. The first packet of a long WRITE may arrive before the last one, so
+ * new peers also count and poll in the last byte.
  */
 static int krping_wlat_write(struct krping_session *s, u64 round)
 {
@@ -493,8 +497,9 @@ static const struct krping_bench krping_benches[KRPING_TESTS] = {
 };
 
 /*
- * Scripts parse this line: the second word must be "delta", and the numbers
- * must stay in these places. So the number of the run is not put in front.
+ * Log the result of one size. Scripts parse this line: the second word must be
+ * "delta", and the numbers must stay in these places. Therefore the line does
+ * not begin with the number of the run.
  */
 static void krping_bench_log(const struct krping_session *s,
 			     const struct krping_part *part)
@@ -534,8 +539,8 @@ static u32 krping_bench_crc(struct krping_session *s)
 }
 
 /*
- * Check for a test whose data end in a buffer. Messages end in receives, and
- * atomics are checked one by one.
+ * Check for a test that moves data into a buffer of this session or of the
+ * peer. Messages go into receives, and atomics are checked one by one.
  */
 static bool krping_bench_has_data(const struct krping_session *s)
 {
@@ -543,7 +548,7 @@ static bool krping_bench_has_data(const struct krping_session *s)
 	       s->opts->test == KRPING_TEST_BW || krping_bench_is_read(s);
 }
 
-/* Compare the data that came from the peer with its checksum. */
+/* Compare the checksum of the data from the peer with the peer's @crc. */
 static int krping_bench_check(struct krping_session *s, u32 crc)
 {
 	struct krping_buf *buf = krping_bench_is_read(s) ? &s->sink : &s->start;
@@ -600,7 +605,7 @@ int krping_bench_client(struct krping_session *s)
 	return ret;
 }
 
-/* Run the server's part of the test, before it waits for the end. */
+/* Run the operations that the server itself posts, counts or grants. */
 static int krping_bench_server_test(struct krping_session *s)
 {
 	if (krping_benches[s->opts->test].both || !krping_bench_is_idle(s))

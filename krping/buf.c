@@ -55,7 +55,10 @@ int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 
 	buf->size = size;
 	buf->npages = DIV_ROUND_UP(size, PAGE_SIZE);
-	/* Whole pages, because the page list of an MR has no smaller unit. */
+	/*
+	 * Allocate whole pages, because the page list of an MR has no smaller
+	 * unit.
+	 */
 	buf->addr = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO |
 					    __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!buf->addr)

@@ -52,7 +52,7 @@ static int krping_client_dial(struct krping_run *run,
 }
 
 /**
- * krping_client_begin - connect
+ * krping_client_begin - create and connect the sessions of a client's run
  * @run: run
  *
  * Without bg, the task that wrote the command calls this function, because siw

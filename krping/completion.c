@@ -75,7 +75,10 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 {
 	int error = -EIO;
 
-	/* A flush follows from closing the connection: krdma has the reason. */
+	/*
+	 * A work request is flushed because the connection ends. krdma knows
+	 * the reason, so log nothing here.
+	 */
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		krdma_wc_failed(s->cb, wc->status);
 		return;
@@ -126,8 +129,9 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 }
 
 /*
- * Handle a grant for this side's stream, and return whether the message is a
- * grant. The 32-bit total in the grant may have wrapped.
+ * Check whether a message is a grant. If so, set the credit of this side's
+ * stream to the granted total. The total in the message has 32 bits and may
+ * have wrapped.
  */
 static bool krping_is_credit_locked(struct krping_session *s,
 				    const struct krping_adv *adv)
@@ -149,7 +153,7 @@ static void krping_deliver_locked(struct krping_session *s,
 	lockdep_assert_held(&s->lock);
 	if (krping_is_credit_locked(s, &mail->adv))
 		return;
-	/* The peer must not send until its last message is answered. */
+	/* A peer must not send until its previous message is answered. */
 	if (s->events & KRPING_EV_RECEIVED) {
 		krping_fail_locked(s, -EPROTO);
 		return;
@@ -222,7 +226,8 @@ static void krping_received_locked(struct krping_session *s,
 
 /**
  * krping_recv_take - handle the completion of a receive
- * @s: session whose connection received the message, and is not released
+ * @s: session whose connection received the message; the connection is not
+ *	released
  * @msg: receive
  * @wc: completion of @msg
  *
@@ -365,7 +370,10 @@ static int krping_post_recvs(struct krping_session *s)
 		return krping_pool_join(s);
 	for (i = 0; !ret && i < s->nrecvs; i++)
 		ret = krping_post_recv(s, &s->recvs[i]);
-	/* The posted receives must not outlive their memory. */
+	/*
+	 * Wait for the receives that were posted, because the caller frees
+	 * their memory.
+	 */
 	if (ret)
 		ib_drain_rq(s->cb->qp);
 	return ret;
@@ -402,8 +410,9 @@ void krping_io_exit(struct krping_session *s)
 }
 
 /*
- * Take the events in @arg if all of them are set, or else the session's error.
- * Return false if neither is present, so that the wait continues.
+ * If all events in @arg are set, clear them and set *ret to 0. If not all of
+ * them are set and the session has an error, set *ret to this error. Return
+ * false if neither is true, so that the wait continues.
  */
 static bool krping_take(struct krping_session *s, const void *arg, int *ret)
 {
@@ -432,8 +441,8 @@ static long krping_jiffies(u32 ms)
 }
 
 /*
- * Yield the processor between polls. With one processor, schedule() lets those
- * tasks run that make @ready true.
+ * Yield the processor between polls. If there is only one processor, the other
+ * tasks of the connection need schedule() to run.
  */
 static int krping_relax(struct krping_session *s)
 {
@@ -540,9 +549,9 @@ void krping_idle_init(struct krping_session *s)
  * krping_idle_start - start to check for waits that take too long
  * @s: session
  *
- * The check runs about once per idle_timeout, instead of a timer for each wait.
- * Setting a timer takes a considerable part of a round trip, and would be
- * measured with the operation.
+ * One check runs about once per idle_timeout. Waits set no timer of their own,
+ * because setting a timer takes a considerable part of a round trip and would
+ * be measured with the operation.
  */
 void krping_idle_start(struct krping_session *s)
 {
@@ -661,9 +670,9 @@ int krping_wait(struct krping_session *s, u32 events, const char *step)
  * would never be received. A client therefore sends a few WRITEs of no bytes
  * (nudges). MPA itself uses such a WRITE as its ready-to-receive frame.
  *
- * A server could only READ to make the client send data. However, siw answers a
- * READ of no bytes with data that were sent before. So clients that do not
- * nudge, such as rping, may hang with siw.
+ * Clients that send no nudges, such as rping, may hang with siw. A server
+ * cannot help them: it could make the client send data only by a READ. But siw
+ * answers a READ of no bytes with data that were sent before.
  *
  * Return: as krping_wait().
  */
@@ -689,7 +698,8 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
  * krping_probe - check whether the peer's adapter is alive
  * @s: session
  *
- * Return: 0, -EINTR, -ETIMEDOUT, or the error that ends the session.
+ * Return: 0 if the peer's adapter has answered; -EINTR; -ETIMEDOUT if it has
+ * not answered; or the error that ends the session.
  */
 int krping_probe(struct krping_session *s)
 {

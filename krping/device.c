@@ -26,7 +26,7 @@ struct krping_device {
 };
 
 static LIST_HEAD(krping_devices);
-/* Protects the list. No device is removed while this lock is held. */
+/* Protects krping_devices. No device is removed while this lock is held. */
 static DEFINE_MUTEX(krping_devices_lock);
 
 static struct ib_client krping_ib_client;

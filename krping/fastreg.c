@@ -17,7 +17,10 @@
 
 #include "priv.h"
 
-/* The test works for this time and then pauses, as it always has. */
+/*
+ * The test works for KRPING_FR_WORK_S seconds and then pauses for
+ * KRPING_FR_REST_MS, as in all versions of krping.
+ */
 #define KRPING_FR_WORK_S 9
 #define KRPING_FR_REST_MS 1000
 

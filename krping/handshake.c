@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Extended mode: new peers detect that both are new, check that they run the
- * same test, and end it together.
+ * Extended mode: two new peers (see wire.h) detect each other by their hellos,
+ * check that they run the same test, and end the test together.
  *
  * A connection is extended only if the server answers the client's hello with
  * its own hello. So an old peer never receives a message that it does not know.
@@ -150,7 +150,7 @@ int krping_hello_answer(struct krping_session *s,
 	server.refused = krping_hello_check(&server, &client);
 	server.window = s->window;
 	server.warmup = client.warmup;
-	/* The server exchanges checksums if the client requests them. */
+	/* If the client requests checksums, the server sends them as well. */
 	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
 	krping_hello_encode(wire, &server);
 	if (server.refused) {
@@ -189,7 +189,7 @@ bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
 }
 
 /**
- * krping_say_ctl - send a message of size 0
+ * krping_say_ctl - send a control message
  * @s: extended session without a message in flight
  * @ctl: content
  * @old: buffer to invalidate first, or NULL; see krping_say()

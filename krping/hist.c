@@ -127,7 +127,7 @@ u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 	u64 seen = 0, wanted;
 	u32 i;
 
-	/* Number of operations that take this time or less, rounded up. */
+	/* Rank of the operation whose time is the percentile, rounded up. */
 	wanted = div_u64(hist->n, 10000) * per_10000 +
 		 DIV_ROUND_UP((u32)(hist->n % 10000) * per_10000, 10000);
 	wanted = max(wanted, 1ULL);

@@ -58,7 +58,7 @@ struct krping_wait {
  * @waits: interrupted writes, by krping_wait.link
  */
 struct krping_file {
-	struct mutex lock; /* protects the members below */
+	struct mutex lock; /* protects run, list and waits of krping_file */
 	struct krping_run *run;
 	bool list;
 	struct list_head waits;
@@ -115,8 +115,9 @@ static void krping_wait_abandon(struct krping_wait *wait)
 }
 
 /*
- * Find the interrupted write() of this task. Return it if this write() restarts
- * it, otherwise abandon it and return NULL.
+ * Find the interrupted write() of this task. If the present write() has the
+ * same text, it is the restart of that call: return its state. If the text
+ * differs, stop the run of the interrupted write() and return NULL.
  */
 static struct krping_wait *krping_wait_resume(struct krping_file *kf,
 					      const char *text, size_t len)
@@ -223,8 +224,8 @@ static int krping_command(struct krping_file *kf, char *command,
 	if (!run)
 		return ret;
 	/*
-	 * Set the run now: another task that shares the descriptor can read its
-	 * progress.
+	 * Store the run in @kf before it starts, so that another task that
+	 * shares the descriptor can read the progress of the run.
 	 */
 	krping_run_get(run);
 	krping_file_set(kf, run, false);
@@ -354,7 +355,10 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 		return -ENODEV;
 	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
-	/* The next read() starts at 0. After an error *pos is not used. */
+	/*
+	 * The next read() must start at offset 0. The caller ignores *pos after
+	 * an error.
+	 */
 	*pos = vfs_setpos(file, 0, 0);
 	return ret ?: len;
 }
@@ -489,5 +493,6 @@ MODULE_AUTHOR("The krdma developers");
 MODULE_DESCRIPTION("RDMA ping/pong self-test");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(KRDMA_VERSION);
-MODULE_ALIAS("rdma_krping"); /* name of the module in upstream krping */
+/* The module of upstream krping is named rdma_krping. */
+MODULE_ALIAS("rdma_krping");
 MODULE_IMPORT_NS(KRDMA_NS);

@@ -19,30 +19,46 @@
 
 #include "opts.h"
 
-/* Maximum length of text from a command in the log. */
+/* Maximum number of characters that a log line shows of a command's text. */
 #define KRPING_LOG_MAX 64
 
-/*
- * Types of options. Those up to KRPING_OPT_TEST are keywords: they have no
- * value.
+/**
+ * enum krping_opt_type - type of an option of a command
+ * @KRPING_OPT_ROLE: "NAME" sets the role to the option's .value
+ * @KRPING_OPT_FLAG: "NAME" sets the bool at .offset
+ * @KRPING_OPT_CHOICE: "NAME" sets the u32 at .offset to .value
+ * @KRPING_OPT_TEST: "NAME" sets the test to .value
+ * @KRPING_OPT_NUMBER: "NAME=N" sets the u32 at .offset to N, which must be from
+ *	.value to .max
+ * @KRPING_OPT_WORD: "NAME=WORD" sets the u32 at .offset to the value of a word
+ *	in .words
+ * @KRPING_OPT_RANGE: "NAME=A-B" sets from to A and size to B, both from .value
+ *	to .max
+ * @KRPING_OPT_FAULT: "NAME=WORD:N" sets the fault to a word in .words, and its
+ *	number to N
+ * @KRPING_OPT_STOP: "NAME=N" stops the run with number N, "NAME=all" all runs
+ * @KRPING_OPT_TEXT: "NAME=TEXT" copies a text, shorter than .max, to .offset
+ * @KRPING_OPT_ADDR: as KRPING_OPT_TEXT; also sets the address family to .value
  */
 enum krping_opt_type {
-	KRPING_OPT_ROLE,	/* keyword, sets the role to .value */
-	KRPING_OPT_FLAG,	/* keyword, sets a bool at .offset */
-	KRPING_OPT_CHOICE,	/* keyword, sets a u32 at .offset to .value */
-	KRPING_OPT_TEST,	/* keyword, sets the test to .value */
-	KRPING_OPT_NUMBER,	/* sets a u32 at .offset, .value … .max */
-	KRPING_OPT_WORD,	/* sets a u32 at .offset to one of .words */
-	KRPING_OPT_RANGE,	/* sets from and size, .value … .max */
-	KRPING_OPT_FAULT,	/* sets a fault: one of .words, ":", a number */
-	KRPING_OPT_STOP,	/* stops the run of this number, or "all" */
-	KRPING_OPT_TEXT,	/* sets text of up to .max at .offset */
-	KRPING_OPT_ADDR,	/* as KRPING_OPT_TEXT, of family .value */
+	KRPING_OPT_ROLE,
+	KRPING_OPT_FLAG,
+	KRPING_OPT_CHOICE,
+	KRPING_OPT_TEST,
+	KRPING_OPT_NUMBER,
+	KRPING_OPT_WORD,
+	KRPING_OPT_RANGE,
+	KRPING_OPT_FAULT,
+	KRPING_OPT_STOP,
+	KRPING_OPT_TEXT,
+	KRPING_OPT_ADDR,
 };
 
-/*
- * Name of a value of an option. Only its first .len letters are compared; 0
- * compares all letters.
+/**
+ * struct krping_word - word that an option accepts as its value
+ * @name: the word
+ * @len: number of letters to compare; 0 compares all letters
+ * @value: number that the word stands for
  */
 struct krping_word {
 	const char *name;
@@ -59,7 +75,10 @@ struct krping_opt {
 	const struct krping_word *words;
 };
 
-/* Flag in .value: the member is the number plus 1, or 0 without the option. */
+/*
+ * Flag in .value of a KRPING_OPT_NUMBER: the member gets the number plus 1. So
+ * 0 means that the command does not contain the option.
+ */
 #define KRPING_PLUS_ONE BIT(31)
 
 #define KRPING_OFFSET(member) offsetof(struct krping_opts, member)
@@ -216,8 +235,8 @@ static void *krping_opt_member(const struct krping_opt *opt,
 }
 
 /*
- * Return the number of characters to log of a text from user space. The text is
- * logged escaped and shortened.
+ * Return the number of characters of a user's text to log. The caller logs the
+ * text with this limit, and escapes it by %*pE.
  */
 static int krping_log_len(const char *text)
 {
@@ -312,7 +331,7 @@ static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
 		if (!krping_word_is(word, value))
 			continue;
 		*(u32 *)krping_opt_member(opt, opts) = word->value;
-		/* The option also selects a test. */
+		/* An option with a .value also selects this test. */
 		if (opt->value) {
 			opts->test = opt->value;
 			opts->ntests++;
@@ -452,7 +471,7 @@ static bool krping_takes_imm(const struct krping_opts *opts)
  * @opts: command
  *
  * Context: any.
- * Return: true if so.
+ * Return: true for wlat and slat, in which each side waits for the other one.
  */
 bool krping_is_lockstep(const struct krping_opts *opts)
 {
@@ -467,7 +486,7 @@ static bool krping_has_latency(const struct krping_opts *opts)
 	       opts->test == KRPING_TEST_ATOMIC || krping_is_lockstep(opts);
 }
 
-/* Check for a test whose data end in memory that a checksum covers. */
+/* Check for a test that supports checksums of its data. */
 static bool krping_can_verify(const struct krping_opts *opts)
 {
 	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_SBW &&
@@ -510,7 +529,10 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* Check the options of measurements. Only some tests of a client measure. */
+/*
+ * Check the options that limit or record measured values. They are for clients,
+ * and for tests that measure the value.
+ */
 static int krping_opts_check_measure(const struct krping_opts *opts)
 {
 	bool is_client = opts->role == KRPING_ROLE_CLIENT;
@@ -536,7 +558,7 @@ static int krping_opts_check_measure(const struct krping_opts *opts)
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* Check the command as a whole. */
+/* Check all rules for combinations of options of a command. */
 static int krping_opts_check(const struct krping_opts *opts)
 {
 	bool is_client = opts->role == KRPING_ROLE_CLIENT;
@@ -562,7 +584,10 @@ static int krping_opts_check(const struct krping_opts *opts)
 /* Adjust options whose meaning depends on others, and log a notice. */
 static void krping_opts_notice(struct krping_opts *opts)
 {
-	/* Only pings send data back: other tests compare checksums. */
+	/*
+	 * Only in a ping the client gets its own data back. All other tests
+	 * must compare checksums.
+	 */
 	if (opts->verify == KRPING_VERIFY_MEMCMP &&
 	    opts->test != KRPING_TEST_PING)
 		opts->verify = KRPING_VERIFY_CRC;

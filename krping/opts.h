@@ -18,7 +18,8 @@
 #define KRPING_TXDEPTH_MAX 16384
 #define KRPING_TXDEPTH_DEFAULT 64
 /*
- * Size of the text of an address: an IPv6 address with %interface, and reserve.
+ * Size of the text of an address in bytes. An IPv6 address with %interface
+ * needs less.
  */
 #define KRPING_ADDR_MAX 128
 #define KRPING_DEV_MAX 64
@@ -29,8 +30,8 @@
 #define KRPING_QPS_MAX 64
 #define KRPING_INLINE_MAX 4096
 /*
- * Maximum number of times of single operations that a run keeps. Each takes 8
- * bytes.
+ * Maximum number of samples of a run. A sample is the size and the time of one
+ * operation, and takes 8 bytes.
  */
 #define KRPING_SAMPLES_MAX 1000000
 
@@ -141,11 +142,11 @@ enum krping_verify {
  * @family: address family of @addr; AF_UNSPEC if the command has no address
  * @addr: text of the server's address; server: address to listen on
  * @port: port in host order; server: 0 lets the kernel choose
- * @count: number of pings of a client, 0 means no limit; other tests: number of
- *	operations, on both sides
+ * @count: ping test: number of pings of a client, 0 means no limit; other
+ *	tests: number of operations of each side
  * @size: length of an operation in bytes; server: maximum for a client
- * @from: length of the first operations, then doubled until @size; 0: only
- *	@size
+ * @from: length of the first operations in bytes. It is then doubled until it
+ *	reaches @size; 0: only operations of @size bytes
  * @txdepth: maximum number of work requests in flight
  * @tos: type of service, 0: not set
  * @verify: see &enum krping_verify
@@ -177,7 +178,7 @@ enum krping_verify {
  * @cpu: processor of the first team or connection, plus 1; 0 means any
  *	processor
  * @warmup: client: number of operations of each size before the measured ones
- * @samples: client: number of times of single operations to keep
+ * @samples: client: number of operations whose times are kept one by one
  * @duration_s: duration of each size in seconds; 0 if @count is the limit
  * @atomic: see &enum krping_atomic
  * @imm: send with immediate data

@@ -26,9 +26,12 @@
 
 #include "priv.h"
 
-/* Maximum number of bytes that a verbose run logs of the data of a ping. */
+/* Maximum number of bytes of a ping's data that a verbose run logs. */
 #define KRPING_LOG_DATA 64
-/* Content of the sink before a WRITE. This value never occurs in the data. */
+/*
+ * Value of each byte of the client's sink before the server's WRITE. This value
+ * never occurs in the data.
+ */
 #define KRPING_POISON 0xa5
 
 /* Names of the waits in the log. krping has always used these names. */
@@ -63,8 +66,8 @@ static int krping_ping_map(struct krping_session *s, struct krping_buf *buf,
 }
 
 /*
- * Return a buffer to the CPU. With mem_mode=mr the buffer stays mapped.
- * Otherwise its key is already invalid, and the buffer is unmapped.
+ * Return a buffer to the CPU. With mem_mode=mr the buffer stays mapped. In all
+ * other modes its key is already invalid, and the buffer is unmapped.
  */
 static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 {
@@ -75,7 +78,7 @@ static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 	buf->dying = false;
 }
 
-/* Return the completions to wait for before krping_ping_unmap(). */
+/* Return the KRPING_EV_* to wait for before krping_ping_unmap(), or 0. */
 static u32 krping_ping_end(struct krping_session *s, struct krping_buf *buf)
 {
 	return krping_keeps(s) ? 0 : krping_dying(buf);
@@ -247,7 +250,7 @@ int krping_pingpong_client(struct krping_session *s)
 	int ret = krping_each_size(s, krping_client_pings);
 	u32 crc;
 
-	/* Tell the server if the data were corrupted. */
+	/* The end message also tells the server if the data were corrupted. */
 	if (s->ext && (!ret || ret == -EBADMSG))
 		ret = krping_end_client(s, ret, 0, &crc) ?: ret;
 	return ret;
@@ -255,7 +258,7 @@ int krping_pingpong_client(struct krping_session *s)
 
 /*
  * Send "go ahead" to the client, because the READ or WRITE is complete. @len is
- * the number of bytes for the checksum.
+ * the number of bytes of the sink that the checksum covers.
  */
 static int krping_server_go_ahead(struct krping_session *s, u32 len)
 {

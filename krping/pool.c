@@ -29,7 +29,7 @@
 #define KRPING_POOL_MAX 4096
 
 /**
- * krping_pool_conns - return the number of connections that may share receives
+ * krping_pool_conns - return the maximum number of connections of a pool
  * @opts: command of the run
  *
  * Return: the number, at least 1.
@@ -187,7 +187,7 @@ static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
  * @cb: connection of a session, with its PD and without a QP
  *
  * Context: process.
- * Return: the SRQ, until krping_pool_put_srq(); or an ERR_PTR.
+ * Return: the SRQ, which exists until krping_pool_put_srq(); or an ERR_PTR.
  */
 struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 {
@@ -225,8 +225,8 @@ void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
 }
 
 /*
- * Post receives until @wanted of them are posted, or as many as the SRQ can
- * hold.
+ * Post receives until the pool has @wanted receives, or the SRQ cannot hold
+ * more.
  */
 static int krping_pool_fill_locked(struct krping_run *run,
 				   struct krping_pool *pool, u32 wanted)

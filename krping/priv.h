@@ -64,14 +64,21 @@ struct krping_count {
 	u64 msgs;
 };
 
-/* Bits of krping_session.events. Each bit stands for a completion. */
-#define KRPING_EV_SENT		BIT(0) /* the SEND is acknowledged */
-#define KRPING_EV_RECEIVED	BIT(1) /* a message is in the inbox */
-#define KRPING_EV_MOVED		BIT(2) /* the READ or WRITE is complete */
-#define KRPING_EV_INVALIDATED	BIT(3) /* the LOCAL_INV is complete */
-#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter answered a probe */
+/*
+ * Bits of krping_session.events. Each bit stands for a completion:
+ *  - KRPING_EV_SENT: the peer's adapter has acknowledged the SEND
+ *  - KRPING_EV_RECEIVED: a message from the peer is in krping_session.inbox
+ *  - KRPING_EV_MOVED: the READ or WRITE is complete
+ *  - KRPING_EV_INVALIDATED: the LOCAL_INV is complete
+ *  - KRPING_EV_PROBED: the peer's adapter has answered a probe
+ */
+#define KRPING_EV_SENT		BIT(0)
+#define KRPING_EV_RECEIVED	BIT(1)
+#define KRPING_EV_MOVED		BIT(2)
+#define KRPING_EV_INVALIDATED	BIT(3)
+#define KRPING_EV_PROBED	BIT(4)
 
-/* Send queue slots for pings and probes, in addition to txdepth. */
+/* Number of send queue slots for pings and probes, in addition to txdepth. */
 #define KRPING_EXTRA_SENDS 8
 
 /**
@@ -135,7 +142,7 @@ struct krping_pool {
 	u32 len;
 	unsigned int users;
 	u32 nsessions;
-	spinlock_t lock; /* protects sessions */
+	spinlock_t lock; /* protects krping_pool.sessions */
 	struct list_head sessions;
 	u32 n;
 	u32 max;
@@ -235,16 +242,16 @@ struct krping_part {
 
 /**
  * struct krping_run - execution of a command
- * @ref: reference count. The list, each session, each krping_file.run, the
- *	thread or @work until it returns, and other users after krping_run_get()
- *	hold references
+ * @ref: reference count. References are held by the list krping_runs, each
+ *	session, each krping_file.run, the thread or @work until it returns, and
+ *	each other caller of krping_run_get()
  * @link: entry in the list krping_runs of run.c
  * @id: number of the run
  * @opts: options of the command; constant, as are @id, @net and @turns
  * @net: network namespace, with a reference
  * @turns: opts.threads semaphores, one for each team of sessions (see
- *	thread.c). The session of the team that works holds the semaphore. NULL
- *	without teams
+ *	thread.c). A session holds the semaphore of its team while it works.
+ *	NULL: no teams
  * @domain: krdma's domain of connections that share receives, or NULL
  * @pools_lock: protects @pools. Callbacks take this mutex while krdma holds its
  *	own locks, so its holder must not call krdma
@@ -284,7 +291,7 @@ struct krping_run {
 	struct net *net;
 	struct semaphore *turns;
 	struct krdma_domain *domain;
-	struct mutex pools_lock; /* protects pools */
+	struct mutex pools_lock; /* protects krping_run.pools */
 	struct list_head pools;
 	struct work_struct work;
 	struct task_struct *task;
@@ -318,7 +325,7 @@ struct krping_run {
  * @work: work item that runs the session; unused if the run's own task runs it
  * @number: number of connections that the run had before this one
  * @turn: semaphore of the session's team in krping_run.turns, or NULL
- * @has_turn: the session holds the semaphore @turn
+ * @has_turn: the session holds @turn
  * @id: number of the run, for the log
  * @opts: options of the run
  * @cb: connection. Only the session's task writes this pointer, under
@@ -416,7 +423,7 @@ struct krping_session {
 	const char *step;
 	struct delayed_work idle;
 
-	spinlock_t lock; /* protects the members up to counts */
+	spinlock_t lock; /* protects krping_session.wait to .counts */
 	wait_queue_head_t wait;
 	int error;
 	u32 events;

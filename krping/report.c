@@ -127,7 +127,8 @@ static void krping_sum_locked(const struct krping_run *run, u64 *ops,
 }
 
 /*
- * Return the result of the last size that was tested. debugfs has the others.
+ * Return the result of the last size that was tested. The files in debugfs show
+ * the results of all sizes.
  */
 static const struct krping_part *krping_last_locked(const struct krping_run *run)
 {
@@ -416,7 +417,7 @@ static int krping_judge(const struct krping_run *run, const char *option,
 	return -ERANGE;
 }
 
-/* If no times were measured, a limit of times is not met. */
+/* Return -ERANGE if the command limits times, because none was measured. */
 static int krping_judge_nothing(const struct krping_run *run)
 {
 	if (!run->opts.max_lat_us && !run->opts.max_p99_us)
@@ -448,7 +449,7 @@ static int krping_judge_part(const struct krping_run *run,
 }
 
 /**
- * krping_report_judge - check whether a run keeps the limits of its command
+ * krping_report_judge - check min_bw, max_lat and max_p99 of a run's command
  * @run: run without an error; @run->lock is held
  *
  * Return: 0, or -ERANGE after a line in the log for each limit that is not met.

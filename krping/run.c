@@ -2,11 +2,12 @@
 /*
  * A run executes one command. Its connections are sessions.
  *
- * The task that wrote the command connects or listens, starts a thread for the
- * rest, and waits for the end. With bg, a work item does all of it. The thread
- * of a client with one connection, or of a server for one client, runs the
- * session itself. Other runs have a work item for each session, and the thread
- * waits until all sessions have ended.
+ * The task that wrote the command connects or listens, starts a thread that
+ * runs the test, and waits until the run has ended. With bg, a work item
+ * connects or listens and then runs the test. In a run with one session and
+ * without cpu=, the thread or work item of the run executes the session. In all
+ * other runs each session has a work item of its own, and the thread or work
+ * item of the run waits until all sessions have ended.
  *
  * A run ends by itself or by krping_run_stop(). This function makes every wait
  * of the run fail, and is called after a signal, a timeout, or a stop command.
@@ -34,7 +35,8 @@
 
 static LIST_HEAD(krping_runs);
 static unsigned int krping_last_id;
-static DEFINE_MUTEX(krping_runs_lock); /* protects both above */
+/* Protects krping_runs and krping_last_id. */
+static DEFINE_MUTEX(krping_runs_lock);
 
 /* Undo krping_run_alloc(). */
 static void krping_run_dealloc(struct krping_run *run)
@@ -266,7 +268,8 @@ void krping_run_stop(struct krping_run *run, int error)
  * @run: run
  * @s: session; it stays on @run's list until krping_run_session_over()
  *
- * Return: true; or false if the run is being stopped, and nothing has changed.
+ * Return: true if @s was added; false, with nothing changed, if the run is
+ * being stopped.
  */
 bool krping_run_add(struct krping_run *run, struct krping_session *s)
 {
@@ -293,7 +296,10 @@ static void krping_part_merge(struct krping_part *to,
 		return;
 	to->size = from->size;
 	to->ops += from->ops;
-	/* The sessions ran at the same time, so use the longest duration. */
+	/*
+	 * All sessions ran at the same time, so the duration of the run is the
+	 * longest one of a session.
+	 */
 	to->elapsed = max(to->elapsed, from->elapsed);
 	krping_hist_merge(&to->hist, &from->hist);
 }
@@ -396,7 +402,10 @@ static void krping_run_end(struct krping_run *run, int ret)
 	mutex_unlock(&run->lock);
 }
 
-/* Connect or listen. A signal ends the wait. */
+/*
+ * Start the timer of timeout=, and then connect or listen. A signal ends this
+ * function.
+ */
 static int krping_run_begin(struct krping_run *run)
 {
 	u32 ms = run->opts.timeout_ms;
@@ -535,11 +544,11 @@ static int krping_run_start_foreground(struct krping_run *run)
  * krping_run_start - start a run
  * @run: new run
  *
- * Return: 0 if the run continues by itself. krping_run_wait() then waits for
- * its end, unless the run is in the background. -ERESTARTNOHAND if the caller
- * was frozen or stopped while it connected; the caller returns this from its
- * system call to restart it. Otherwise another -errno with which the run has
- * ended.
+ * Return: 0: the run continues by itself; the caller of a run that is not in
+ * the background calls krping_run_wait(). -ERESTARTNOHAND: the caller was
+ * frozen or stopped while it connected; it returns this value from its system
+ * call, so that the kernel restarts the call. Another -errno: the run has ended
+ * with this error.
  */
 int krping_run_start(struct krping_run *run)
 {
@@ -565,9 +574,9 @@ int krping_run_start(struct krping_run *run)
  * traced must leave the kernel, and calls this function again when it is
  * continued.
  *
- * Return: 0 if the run has ended. -ERESTARTNOHAND if the run goes on and the
- * caller must return this from its system call. -EINTR if the run goes on and a
- * signal is pending.
+ * Return: 0: the run has ended. -ERESTARTNOHAND: the run goes on, and the
+ * caller must return this value from its system call. -EINTR: the run goes on,
+ * and a signal is pending.
  */
 int krping_run_wait(struct krping_run *run)
 {
@@ -580,8 +589,8 @@ int krping_run_wait(struct krping_run *run)
  * krping_run_reap - wait until a run's thread has exited
  * @run: run that has ended
  *
- * The task that started the run calls this once. After that, the module can be
- * unloaded as soon as write() has returned.
+ * The task that started the run calls this function once. Because no thread is
+ * left, the module can be unloaded as soon as write() has returned.
  */
 void krping_run_reap(struct krping_run *run)
 {

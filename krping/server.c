@@ -20,7 +20,8 @@ static void krping_server_set_listener(struct krping_run *run,
 	mutex_lock(&run->lock);
 	run->listener = listener;
 	/*
-	 * If the run is stopped, krping_run_stop() has not seen this listener.
+	 * If the run is already stopped, krping_run_stop() did not see this
+	 * listener, so disconnect the listener here.
 	 */
 	if (listener && run->stop)
 		krdma_disconnect(listener);
@@ -28,8 +29,8 @@ static void krping_server_set_listener(struct krping_run *run,
 }
 
 /*
- * Store and log the listening address, because the kernel may have chosen the
- * port.
+ * Store and log the address that the server listens on. The kernel has chosen
+ * the port if the command says port=0.
  */
 static void krping_server_show_addr(struct krping_run *run,
 				    const struct krdma_cb *listener)
@@ -45,7 +46,7 @@ static void krping_server_show_addr(struct krping_run *run,
 }
 
 /**
- * krping_server_begin - listen
+ * krping_server_begin - start to listen for the clients of a run
  * @run: run
  *
  * Return: 0 if the run listens, and the caller then calls krping_server_go().

@@ -17,11 +17,14 @@
 
 #include "priv.h"
 
-/* Maximum size in bytes of all receives for a stream of messages. */
+/* Maximum total size in bytes of the receives for a stream of messages. */
 #define KRPING_WINDOW_BYTES (32 << 20)
 /* Maximum number of receives for a stream of messages. */
 #define KRPING_WINDOW_MAX 1024
-/* Maximum number of READs and atomics in flight. Most tests have only one. */
+/*
+ * Number of READs and atomics in flight that the rbw and atomic tests request
+ * for a connection. All other tests request one.
+ */
 #define KRPING_READS 16
 
 /* Check whether each message or WRITE of the client consumes a receive. */
@@ -88,7 +91,7 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
 	s->count = opts->count;
 	s->duration_s = opts->duration_s;
 	s->warmup = opts->warmup;
-	/* wlat polls memory anyway, so its task can poll for completions. */
+	/* The task of wlat polls memory, and can also poll for completions. */
 	s->direct = opts->poll || opts->test == KRPING_TEST_WLAT;
 	s->window = krping_window(opts);
 	s->nrecvs = s->window + krping_recvs(opts);
@@ -139,7 +142,10 @@ static const char *krping_device_lacks(const struct krping_opts *opts,
 
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return "register memory with work requests";
-	/* Only iWARP has this capability, although rxe and others claim it. */
+	/*
+	 * Only iWARP has READ with invalidate, although rxe and other drivers
+	 * claim this capability.
+	 */
 	if (opts->read_inv && !iwarp)
 		return "invalidate by a READ, which read_inv requires";
 	if (opts->imm && iwarp)
@@ -298,7 +304,8 @@ static int krping_session_rejected(struct krping_session *s,
 
 /*
  * Set the source address to src=, or without src= to an address of the device
- * dev=. Otherwise routing chooses the address.
+ * dev=. If the command has neither option, or no address of the device is
+ * known, routing chooses the source address.
  */
 static int krping_session_src(struct krping_session *s,
 			      const struct sockaddr_storage *dst,
@@ -338,7 +345,7 @@ static int krping_session_connect(struct krping_session *s,
 }
 
 /**
- * krping_session_dial - connect
+ * krping_session_dial - connect a client's session to the server
  * @s: client's session on its run's list
  *
  * Return: 0 or -errno. The caller calls krping_session_finish() in both cases.
@@ -476,8 +483,8 @@ int krping_session_finish(struct krping_session *s, int ret)
 	if (ret)
 		ret = READ_ONCE(s->run->stop) ?: ret;
 	/*
-	 * If step is NULL, the failure is already logged. The end by a signal
-	 * or by a stop command is not a failure.
+	 * If step is NULL, the failure is already logged. A session that a
+	 * signal or a stop command has ended did not fail.
 	 */
 	if (ret && ret != -EINTR && ret != -ECANCELED && s->step)
 		pr_err_ratelimited("%u: %s: error %d\n", s->id, s->step, ret);

@@ -26,10 +26,10 @@ unsigned int krping_sizes_count(u32 from, u32 size)
 }
 
 /**
- * krping_more - check whether to do another operation of this size
+ * krping_more - check whether the current size needs another operation
  * @s: session
  *
- * Return: true if so.
+ * Return: true if the duration or the number of operations is not reached.
  */
 bool krping_more(const struct krping_session *s)
 {
@@ -41,7 +41,7 @@ bool krping_more(const struct krping_session *s)
  * krping_is_timed - check whether a duration limits the current operations
  * @s: session
  *
- * Return: true if so; false if a number of operations is the limit.
+ * Return: true if a duration is the limit, false if a number of operations is.
  */
 bool krping_is_timed(const struct krping_session *s)
 {

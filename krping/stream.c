@@ -15,8 +15,8 @@
 #include "priv.h"
 
 /*
- * Return the number of work requests that a completion reports: @mod, or fewer
- * at the end of the stream.
+ * Return the number of work requests that a completion reports: stream->mod, or
+ * fewer at the end of the stream.
  */
 static u64 krping_stream_step(const struct krping_stream *stream)
 {
@@ -97,8 +97,8 @@ static bool krping_stream_is_inline(const struct krping_session *s)
 }
 
 /*
- * Return the send flags of the next work request. The last one of every @mod
- * work requests is signaled, and so is the last one of the stream.
+ * Return the send flags of the next work request. The last one of each group of
+ * stream->mod work requests is signaled, and so is the last one of the stream.
  */
 static int krping_stream_flags(const struct krping_session *s)
 {
@@ -184,7 +184,10 @@ int krping_stream_post(struct krping_session *s)
 	};
 	int ret;
 
-	/* The CPU copies inline data, so it needs the CPU's address. */
+	/*
+	 * The CPU copies inline data into the work request, so give it the
+	 * address for the CPU.
+	 */
 	if (wr.send_flags & IB_SEND_INLINE)
 		sge.addr = (uintptr_t)s->sink.addr;
 	ret = krping_stream_post_wr(s, &wr);
@@ -235,7 +238,7 @@ static bool krping_stream_may_send(struct krping_session *s, const void *arg,
 	return may || *ret;
 }
 
-/* Check whether each operation consumes a receive of the server. */
+/* Check whether each operation of the stream needs a grant of the server. */
 static bool krping_stream_takes_credit(const struct krping_session *s)
 {
 	return s->window && (s->stream.counter == KRPING_SEND ||
@@ -256,16 +259,16 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	int ret = 0;
 
 	/*
-	 * Pass the turn once per @depth work requests. With fast completions
-	 * the stream is never full, so the session never waits and would keep
-	 * the turn.
+	 * Pass the turn (see thread.c) once per stream->depth work requests.
+	 * With fast completions the stream is never full, so the session never
+	 * waits and would keep the turn.
 	 */
 	div_u64_rem(stream->posted, stream->depth, &phase);
 	if (!phase)
 		ret = krping_turn_pass(s);
 	/*
-	 * Read done without the lock: it only grows, and the wait checks it
-	 * again.
+	 * Read stream->done without the lock: the number only grows, and
+	 * krping_stream_wait() checks the number again.
 	 */
 	if (!ret && stream->posted - READ_ONCE(stream->done) >= stream->depth)
 		ret = krping_stream_wait(s, stream->posted - stream->depth / 2,
@@ -277,8 +280,9 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 }
 
 /*
- * Check whether another work request must be posted. A group of @mod must be
- * completed, because only its last work request is signaled.
+ * Check whether another work request must be posted. After its first work
+ * request a group of stream.mod must be filled, because only the last work
+ * request of the group is signaled.
  */
 static bool krping_stream_more(const struct krping_session *s)
 {

@@ -27,8 +27,8 @@
 #include "priv.h"
 
 /*
- * Maximum number of connections that are tested at a time. Others wait in the
- * queue.
+ * Maximum number of sessions that krping_session_wq runs at a time. Further
+ * sessions wait in the queue.
  */
 #define KRPING_SESSIONS_ACTIVE 512
 
@@ -164,7 +164,7 @@ void krping_thread_start(struct krping_session *s, work_func_t work)
 }
 
 /**
- * krping_turn_take - wait for the turn of the session's team
+ * krping_turn_take - wait for the turn of the session's team, see thread.c
  * @s: session that does not hold the turn
  *
  * Return: 0 or -EINTR.
@@ -178,7 +178,7 @@ int krping_turn_take(struct krping_session *s)
 }
 
 /**
- * krping_turn_give - release the turn of the session's team, if it is held
+ * krping_turn_give - release the turn of the team, if the session holds it
  * @s: session
  */
 void krping_turn_give(struct krping_session *s)

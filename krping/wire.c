@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages, hellos, and the data of a ping, see wire.h. */
+/* Encode and decode messages and hellos, and fill in the data of a ping. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -59,8 +59,8 @@ int krping_wire_decode(struct krping_adv *adv, const void *data, u32 len)
  * @ping: number of the ping, from 0
  *
  * Only the last byte is NUL, because old servers send back only the data before
- * the first NUL. If @size is too small for the prefix, the data begin with a
- * part of it.
+ * the first NUL. The data begin with a prefix that contains @ping. If @size is
+ * too small, the prefix is cut.
  *
  * Context: any.
  */
@@ -153,7 +153,7 @@ static bool krping_is_mutual(const struct krping_hello *hello)
 
 /*
  * Check whether the client's size fits the server's buffer. A size of 0 is
- * invalid, because the tests access a last byte.
+ * invalid, because the tests access the last byte of the data.
  */
 static bool krping_size_fits(const struct krping_hello *server,
 			     const struct krping_hello *client)
@@ -187,7 +187,10 @@ krping_bench_check(const struct krping_hello *server,
 		return KRPING_AGREED;
 	if (server->size != client->size)
 		return KRPING_DIFFERENT_SIZE;
-	/* With a duration the client sends an end message. */
+	/*
+	 * With a duration, the client's end message and not the count ends the
+	 * test.
+	 */
 	if (!client->duration_s && server->count != client->count)
 		return KRPING_DIFFERENT_COUNT;
 	return server->from == client->from ? KRPING_AGREED :
@@ -199,10 +202,11 @@ krping_bench_check(const struct krping_hello *server,
  * @server: options of the server
  * @client: hello of the client
  *
- * Only options that matter are compared: a server that posts no operations of
- * its own does not need the count. A client that tests fr, which sends nothing,
- * connects to a server of pings. The client is not trusted: its size replaces
- * the server's size, and is checked against the server's buffers.
+ * Only options that matter are compared: for example, a server that posts no
+ * operations of its own does not need the count. A client with the fr test
+ * sends nothing, and may connect to a server with the ping test. The client is
+ * not trusted: its size replaces the server's size, and is checked against the
+ * server's buffers.
  *
  * Context: any.
  * Return: the first difference, or KRPING_AGREED.
@@ -255,7 +259,7 @@ const char *krping_mismatch_name(u32 mismatch)
 }
 
 /**
- * krping_ctl_encode - encode a message of size 0
+ * krping_ctl_encode - encode a control message, whose size is 0
  * @adv: result
  * @ctl: content
  *
@@ -270,7 +274,7 @@ void krping_ctl_encode(struct krping_adv *adv, const struct krping_ctl *ctl)
 }
 
 /**
- * krping_ctl_decode - decode a message of size 0
+ * krping_ctl_decode - decode a control message
  * @ctl: result; its type is KRPING_CTL_NONE if @adv is another message
  * @adv: any message of a new peer
  *

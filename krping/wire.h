@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Format of the data that krping peers exchange: messages, the data of a ping,
- * and hellos. Old peers (earlier versions, and rping in user space) exchange
- * only the first two. The functions are pure: no verbs, no sleeping, no
+ * and hellos. Old peers (earlier versions of krping, and rping in user space)
+ * exchange no hellos. The functions are pure: no verbs, no sleeping, no
  * globals.
  */
 #ifndef KRPING_WIRE_H
@@ -44,21 +44,30 @@ struct krping_adv {
 /*
  * Extended mode, between new peers only. A client sends a hello in the private
  * data of its REQ, and the server answers with a hello in its REP. Old peers
- * ignore both hellos. In extended mode, a message of size 0 advertises no
- * buffer and carries a &struct krping_ctl. Old peers never send its key.
+ * ignore both hellos. In extended mode, a message whose member size is 0 is a
+ * control message: it advertises no buffer, and carries a &struct krping_ctl in
+ * its other members. Old peers never send the key of a control message.
  */
-#define KRPING_HELLO_MAGIC 0x6b727067 /* "krpg" */
+/* The text "krpg". It shows that the private data contain a hello. */
+#define KRPING_HELLO_MAGIC 0x6b727067
 #define KRPING_HELLO_VERSION 1
 /*
- * Upper half of the key of a message of size 0. The lower half is the type, see
+ * Upper half of the key of a control message. The lower half is the type, see
  * &enum krping_ctl_type.
  */
 #define KRPING_CTL_MAGIC 0x6b720000
 
-#define KRPING_HELLO_DUPLEX	BIT(0) /* both sides WRITE */
-#define KRPING_HELLO_SERVER_INV	BIT(1) /* the server's SENDs invalidate keys */
-#define KRPING_HELLO_CRC	BIT(2) /* the sides exchange checksums */
-#define KRPING_HELLO_IMM	BIT(3) /* messages and WRITEs with immediate data */
+/*
+ * Flags of a hello:
+ *  - KRPING_HELLO_DUPLEX: both sides WRITE in the bw test
+ *  - KRPING_HELLO_SERVER_INV: the server's SENDs invalidate keys of the client
+ *  - KRPING_HELLO_CRC: the sides exchange checksums
+ *  - KRPING_HELLO_IMM: messages and WRITEs have immediate data
+ */
+#define KRPING_HELLO_DUPLEX	BIT(0)
+#define KRPING_HELLO_SERVER_INV	BIT(1)
+#define KRPING_HELLO_CRC	BIT(2)
+#define KRPING_HELLO_IMM	BIT(3)
 
 /**
  * struct krping_wire_hello - private data of REQ, REP and REJ
@@ -141,19 +150,28 @@ struct krping_hello {
 	u32 refused;
 };
 
-/* Type of a message of size 0. */
+/**
+ * enum krping_ctl_type - type of a control message
+ * @KRPING_CTL_NONE: the message is not a control message
+ * @KRPING_CTL_GO: "go ahead" of the server in a ping; its value is the checksum
+ *	of the data that the server READ
+ * @KRPING_CTL_END: end of the test; its value is the checksum of the sender's
+ *	data
+ * @KRPING_CTL_CREDIT: grant of operations; its value is the number of all
+ *	operations granted so far
+ */
 enum krping_ctl_type {
-	KRPING_CTL_NONE = 0,	/* no type: another kind of message */
-	KRPING_CTL_GO,		/* go ahead; value: checksum of what was READ */
-	KRPING_CTL_END,		/* end of test; value: checksum of own data */
-	KRPING_CTL_CREDIT,	/* grant; value: total of granted operations */
+	KRPING_CTL_NONE = 0,
+	KRPING_CTL_GO,
+	KRPING_CTL_END,
+	KRPING_CTL_CREDIT,
 };
 
 /**
- * struct krping_ctl - a message of size 0
+ * struct krping_ctl - content of a control message
  * @type: see &enum krping_ctl_type
  * @status: result of the test on the sender's side: 0 or a positive errno
- * @value: depends on @type
+ * @value: number whose meaning depends on @type
  */
 struct krping_ctl {
 	enum krping_ctl_type type;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work requests that are posted one at a time: messages, a READ or WRITE,
- * registering and invalidating. stream.c has many of a kind in flight.
+ * registering and invalidating. stream.c posts work requests of which many are
+ * in flight.
  */
 #include <linux/bottom_half.h>
 
@@ -58,8 +59,8 @@ void krping_ops_init(struct krping_session *s)
  * @s: session
  * @wr: first work request of the list
  *
- * rxe up to 6.x sends from a tasklet. local_bh_enable() runs this tasklet at
- * once. Without it, the tasklet would wait for ksoftirqd.
+ * Before Linux 6.4 rxe sends from a tasklet. local_bh_enable() runs a scheduled
+ * tasklet at once, instead of leaving it to ksoftirqd.
  *
  * Return: 0 or -errno.
  */
