@@ -105,7 +105,7 @@ static void send_event(unsigned long node, uint32_t data)
 		err(1, "RFM2G_SEND_EVENT");
 }
 
-/* Enable event 1 and wait for it. An event that was received while the type was not enabled is delivered now. */
+/* Enable event 1 and wait for it. Enabling also delivers events that were received before. */
 static struct rfm2g_event_info wait_event(uint32_t ms)
 {
 	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .timeout = ms };

@@ -219,7 +219,10 @@ static int krdma_sample_write(struct krdma_sample *s)
 	ret = krdma_sample_send_bell(s, s->rounds);
 	if (ret)
 		return ret;
-	/* Do not write again before the peer has checked the data. */
+	/*
+	 * Wait until the peer has checked the data, because the next WRITE
+	 * replaces them.
+	 */
 	ret = krdma_sample_take_bell(s, KRDMA_SAMPLE_TIMEOUT_MS);
 	if (!ret)
 		s->rounds++;
@@ -278,7 +281,10 @@ static int krdma_sample_rounds(struct krdma_sample *s)
 	int ret = 0;
 
 	while (!ret && krdma_sample_wants_more(s)) {
-		/* krdma calls kthread_should_stop() only when it waits. */
+		/*
+		 * Check here as well: krdma calls kthread_should_stop() only
+		 * when it waits.
+		 */
 		if (kthread_should_stop())
 			return -EINTR;
 		ret = krdma_sample_round(s);
@@ -287,7 +293,7 @@ static int krdma_sample_rounds(struct krdma_sample *s)
 	 * -ECONNRESET is the normal end of a server, because a client
 	 * disconnects when it has finished. The krdma_send() of the last answer
 	 * may also fail with this error: a client that has the answer may
-	 * disconnect before its adapter acknowledges it.
+	 * disconnect before its adapter acknowledges the answer.
 	 */
 	return server && ret == -ECONNRESET ? 0 : ret;
 }

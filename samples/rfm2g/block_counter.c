@@ -21,7 +21,10 @@
 
 #include <rfm2g_api.h>
 
-/* Area of the writer. All nodes must agree on the writer of each location. */
+/*
+ * Offsets and size of the area that the writer writes. All nodes must agree on
+ * the writer of each location.
+ */
 #define BEGIN 0x0
 #define END 0x4
 #define BLOCK 0x1000
@@ -45,7 +48,7 @@ static void write_blocks(RFM2GHANDLE h, double end)
 {
 	RFM2G_UINT32 block[WORDS], n, i;
 
-	/* Continue after the last block of an earlier run. */
+	/* Continue with the number after the last block of an earlier run. */
 	check(RFM2gPeek32(h, END, &n), "peek");
 	while (now() < end) {
 		n++;

@@ -19,8 +19,9 @@
 
 #include <rfm2g_api.h>
 
-#define QUESTION 0x10000	/* written by the asking node */
-#define ANSWER 0x20000		/* written by the answering node */
+/* Offsets: the asking node writes QUESTION, the answering node ANSWER. */
+#define QUESTION 0x10000
+#define ANSWER 0x20000
 #define PATIENCE_MS 1000
 
 static double now(void)
@@ -37,7 +38,7 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Discard events of earlier runs, and enable the event. */
+/* Discard the queued events of a type, which earlier runs left. Enable it. */
 static void prepare(RFM2GHANDLE h, RFM2GEVENTTYPE type)
 {
 	check(RFM2gClearEvent(h, type), "clear");

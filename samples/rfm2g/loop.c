@@ -25,7 +25,10 @@
 
 #include <rfm2g_api.h>
 
-/* Layout of the area of this node, and of the node whose outputs it reads. */
+/*
+ * Layout of an area. This node reads the area at INPUTS, which another node
+ * writes, and writes the area at OUTPUTS.
+ */
 struct area {
 	RFM2G_UINT32 counter;
 	RFM2G_UINT32 values[255];
