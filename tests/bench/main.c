@@ -81,7 +81,7 @@ static int kbench_dispatch(char *text, char **words, int n)
 	return kbench_measure(&job, words, n);
 }
 
-/* Split a command line into words, which changes it, and run the command. */
+/* Run the command of a line. The line is split into words in place. */
 static int kbench_execute(char *text, char *line)
 {
 	char *words[KBENCH_WORDS], *word;
@@ -115,7 +115,7 @@ static ssize_t kbench_write(struct file *file, const char __user *buf,
 		return PTR_ERR(line);
 	ret = kbench_execute(file->private_data, line);
 	kfree(line);
-	/* Let the next read() begin at the start of the result. */
+	/* The next read() must begin at the start of the command's output. */
 	*ppos = 0;
 	return ret ?: size;
 }
@@ -141,7 +141,7 @@ static int __init kbench_init(void)
 
 static void __exit kbench_exit(void)
 {
-	/* This waits for a running command. */
+	/* Removing the file waits until a running command has ended. */
 	remove_proc_entry(KBUILD_MODNAME, NULL);
 	kbench_serve_end();
 	destroy_workqueue(kbench_wq);

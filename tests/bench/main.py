@@ -60,7 +60,7 @@ def arguments():
     wanted = [name for pattern in wanted for name in fnmatch.filter(known, pattern)]
     args.rows = [row for row in all_rows.ROWS if row.id in wanted]
     args.points = [point for point in all_rows.POINTS if point.id in wanted]
-    # User-mode Linux gets one processor. With two, one would wait for the other whenever the host suspends the other.
+    # User-mode Linux gets one processor. With two, each would wait while the host suspends the other one.
     args.cpus = args.cpus or (1 if args.kernel.startswith("uml") else 2)
     return args
 
@@ -108,7 +108,7 @@ class Machine:
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         if any(row.test.startswith("krping-") for row in self.rows):
             load += " krping"
-        # The test "sizes" has two memories of 256 MiB.
+        # The test "sizes" needs more memory, because it creates two devices of 256 MiB on a node.
         more = [*more, "--mem", "1G"] if any(row.test == "sizes" for row in self.rows) else more
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
                 all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,

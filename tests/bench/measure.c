@@ -33,7 +33,10 @@
 #define KBENCH_ROUNDS_MAX 100
 #define KBENCH_TURN_MS_MAX 60000
 #define KBENCH_IDLE_MAX 256
-/* Pause before memory is measured: RCU, work items and the peer still free. */
+/*
+ * Pause in ms before the available memory is read, because RCU, work items and
+ * the peer free memory with a delay.
+ */
 #define KBENCH_SETTLE_MS 400
 #define KBENCH_SETTLE_TRIES 20
 #define KBENCH_SETTLE_PAGES 32
@@ -68,12 +71,12 @@ struct kbench_test {
 
 static const struct kbench_variant kbench_variants[] = {
 	/*
-	 * raw and naive have completion handlers in softirqs, like most
-	 * drivers. raw disables softirqs during a post.
+	 * "raw" and "naive" have completion handlers in softirqs, like most
+	 * drivers. Only "raw" disables softirqs while it posts WRs.
 	 */
 	{ "raw", &kbench_raw_calls, IB_POLL_SOFTIRQ, true },
 	{ "naive", &kbench_raw_calls, IB_POLL_SOFTIRQ, false },
-	/* In direct, the waiting task polls for completions. */
+	/* In the variant "direct", the waiting task polls for completions. */
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
 	{ "krdma", &kbench_ours_calls },
 };
@@ -196,8 +199,9 @@ static u64 kbench_idle_us(void)
 }
 
 /*
- * Calculate the time that all processors were busy during the last @ns. Return
- * 0 on a kernel with a periodic tick, which does not measure idle time.
+ * Return the sum of the busy times of all processors in the last @ns, in ns.
+ * @idle_us is the sum of their idle times. Return 0 on a kernel with a periodic
+ * tick, which does not measure idle time.
  */
 static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 {
@@ -208,10 +212,12 @@ static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 }
 
 /**
- * kbench_stream_done - count a completed chain, and post it again in this turn
+ * kbench_stream_done - count a completed chain of WRITEs, and post it again
  * @conn: connection
  * @slot: number of the chain
  * @status: 0 or errno of the chain
+ *
+ * The chain is not posted again after the end of the turn or an error.
  *
  * Context: any but hard interrupts.
  */
@@ -251,8 +257,8 @@ static void kbench_stream_begin(struct kbench_stream *stream,
 }
 
 /*
- * Run a stream for one turn. After a timeout, the caller must close the
- * connection, which ends the stream.
+ * Run a turn of the test "stream". After a timeout, the caller must close the
+ * connection, which ends the WRITEs in flight.
  */
 static int kbench_stream_run(const struct kbench_job *job,
 			     struct kbench_conn *conn)
@@ -380,8 +386,8 @@ static int kbench_idle(const struct kbench_job *job,
 }
 
 /*
- * Measure the time until a connect to a peer that never answers fails. Its time
- * limit is job->ms.
+ * Measure the time until a connect fails because the peer never answers. The
+ * time limit of the connect is job->ms.
  */
 static int kbench_stall(const struct kbench_job *job,
 			const struct kbench_variant *variant,

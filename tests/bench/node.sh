@@ -19,9 +19,9 @@
 #   joining       writes while a node joins
 #   claimed       stores in a loop
 #   cut, cutpoke  write while the cable is cut
-# Tests from "memory" on create their own devices and links.
+# The test "memory", and those below it in this list, create their own devices and links.
 #
-# The output begins with "node NAME=VALUE...", the properties of the kernel. For each job follow lines
+# The output begins with "node NAME=VALUE...", the properties of the kernel. Each job then prints lines
 # "result KEY VARIANT ROUND NAME=NUMBER...", or "failed KEY", or "skipped KEY REASON".
 
 set -uo pipefail
@@ -123,12 +123,12 @@ krping() {
 	return "$status"
 }
 
-# --- reflective memory: device N has node id N + 1 and port 5565 + N, and is called rfm2g(N % 8) on its node, which has at
+# --- reflective memory. Device N has node id N + 1 and port 5565 + N. Its name is rfm2g(N % 8), because a node has at
 # --- most eight devices. vbench.c lists the devices of its variants ---
 
 vrfm_config=/sys/kernel/config/vrfm
 
-# vrfm_make NUMBER SIZE [FLUSH_US]: create a device without peers.
+# vrfm_make NUMBER SIZE [FLUSH_US]: create the device NUMBER, without peers.
 vrfm_make() {
 	local dir=$vrfm_config/rfm2g$(($1 % 8))
 	mkdir "$dir" || return
@@ -140,13 +140,14 @@ vrfm_make() {
 	echo 1 >"$dir/enable"
 }
 
-# vrfm_peer_dir NUMBER OTHER: create the peer OTHER, without an address.
+# vrfm_peer_dir NUMBER OTHER: make device OTHER a peer of device NUMBER, without an address.
 vrfm_peer_dir() {
 	local dir=$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))
 	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port"
 }
 
-# vrfm_peer_addr NUMBER OTHER RIG-NODE: set the address of the peer OTHER, which starts the link.
+# vrfm_peer_addr NUMBER OTHER RIG-NODE: set the address of the peer OTHER of device NUMBER to that of the node RIG-NODE.
+# This starts the link.
 vrfm_peer_addr() {
 	echo "10.56.0.$3" >"$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))/addr"
 }
@@ -155,12 +156,12 @@ vrfm_peer() {
 	vrfm_peer_dir "$1" "$2" && vrfm_peer_addr "$@"
 }
 
-# vrfm_link NUMBER OTHER: link two devices of this node.
+# vrfm_link NUMBER OTHER: link the devices NUMBER and OTHER, which are both on this node.
 vrfm_link() {
 	vrfm_peer "$1" "$2" "$NODE" && vrfm_peer "$2" "$1" "$NODE"
 }
 
-# vrfm_ready N: wait until N ends of links are ready. A link between two devices of this node has two ends.
+# vrfm_ready N: wait until N ends of links are ready. A link between two devices of this node counts as two ends.
 vrfm_ready() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -178,8 +179,9 @@ vrfm_end() {
 	done
 }
 
-# Create the devices for vbench. 0 and 1 are linked, and so are 2 and 3, which have flush_us=0. 4 has no peer. 5 is linked
-# with 1, 6 and 7. With more than two nodes, 0 is also linked with one device, 5 or higher, of each node in the middle.
+# Create the devices for vbench. Device 0 is linked with device 1. Device 2 is linked with device 3, and both have
+# flush_us=0. Device 4 has no peer. Device 5 is linked with devices 1, 6 and 7. With more than two nodes, device 0 is
+# also linked with one device, 5 or higher, of each node in the middle.
 vrfm_begin() {
 	local i
 	if ((NODES == 1)); then
@@ -217,8 +219,8 @@ available() {
 	echo "$now"
 }
 
-# Measure in bytes the memory of a device of 64 MiB, and of each end of a link. For the latter, 8 small devices have 28
-# links. The first device is not measured, because it may allocate memory that all devices share.
+# Measure the memory, in bytes, of a device of 64 MiB, and of each end of a link. To measure the ends, create 8 small
+# devices with 28 links. The first device is not measured, because it may allocate memory that all devices share.
 memory() {
 	local rounds=$1 round before device links i j
 	for ((round = 1; round <= rounds; round++)); do
@@ -239,11 +241,11 @@ memory() {
 	done
 }
 
-# --- joining: device 0 exists, device 2 has written every tenth page of its 64 MiB, and device 1 joins. 6 and 7 are only
-# --- for the server of the variant raw ---
+# --- joining: device 0 exists, device 2 has written every tenth page of its 64 MiB, and device 1 joins. Devices 6 and
+# --- 7 exist only because "vbench serve" must open two devices, also for the variant raw ---
 
-# joined: check whether device 1 has loaded an image and all its links are ready, and set $joined_at to the time. Start no
-# program, because that takes time.
+# joined: check whether device 1 has loaded an image and all its links are ready. Set $joined_at to the time of this
+# check. The function starts no program, because starting one takes time.
 joined() {
 	local name value loads='' loading='' state
 	read -r state </sys/class/rfm2g/rfm2g1/state
@@ -257,8 +259,8 @@ joined() {
 	((loads && !loading))
 }
 
-# join_once NAME ROUND: measure the time from setting the address of the peer until device 1 has joined. The memory of
-# device 1 is allocated before, as for the variant raw. During the measurement, no program is started.
+# join_once VARIANT ROUND: measure the time from setting the address of the peer until device 1 has joined. The memory
+# of device 1 is allocated before this time begins, as in the variant raw. No program is started during the measurement.
 join_once() {
 	local begin i joined_at
 	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer_dir 0 1 || return
@@ -316,15 +318,16 @@ join() {
 	return "$status"
 }
 
-# --- messages to the receiver of direct writes: 0 writes, 1 receives ---
+# --- messages to the receiver of direct writes: device 0 writes, device 1 receives ---
 
-# vrfm_count NUMBER OTHER NAME: print a counter of a peer in /proc/rfm2g.
+# vrfm_count NUMBER OTHER NAME: print the counter NAME of the peer OTHER of device NUMBER, from /proc/rfm2g.
 vrfm_count() {
 	awk -v dev="rfm2g$(($1 % 8))" -v peer=$(($2 + 1)) -v name="$3" '/^[^ ]/ { mine = $1 == dev }
 		mine && $1 == "peer" && $2 == peer { for (i = 3; i < NF; i++) if ($i == name) print $(i + 1) }' /proc/rfm2g
 }
 
-# remote ROUNDS [NAME=NUMBER]...: count the blocks that 0 writes directly, and the messages that 1 receives in this time.
+# remote ROUNDS [NAME=NUMBER]...: count the blocks that device 0 writes directly into the memory of device 1, and the
+# messages that device 1 receives in the same round.
 remote() {
 	local rounds=$1 round directs received
 	shift
@@ -339,16 +342,17 @@ remote() {
 	vrfm_end
 }
 
-# sizes ROUNDS [NAME=NUMBER]...: measure with small devices, 0 and 1, and with large ones, 2 and 3.
+# sizes ROUNDS [NAME=NUMBER]...: measure writes between the small devices 0 and 1, and between the large ones, 2 and 3.
 sizes() {
 	vrfm_make 0 4M && vrfm_make 1 4M && vrfm_make 2 256M && vrfm_make 3 256M && vrfm_link 0 1 && vrfm_link 2 3 &&
 		vrfm_ready 4 && /add/vbench rate small,large "$RDMADEV" "$server" "$vrfm_port" "$@" || return
 	vrfm_end
 }
 
-# --- mapped stores: 0 writes or stores, 1 receives. The loops run with real-time priority ---
+# --- writes and stores on device 0, which device 1 receives. The measured loops run with real-time priority ---
 
-# beside ROUNDS: measure a writer with and without a process that stores into many pages, in alternating order.
+# beside ROUNDS: measure writes while another process stores into many pages, and without this process. The order of
+# the two measurements alternates.
 beside() {
 	local rounds=$1 round pid turn
 	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
@@ -364,7 +368,7 @@ beside() {
 			/add/vbench poker /dev/rfm2g0 2000 beside "$round" || return
 			kill $pid
 			wait $pid 2>/dev/null
-			# Wait until vrfm has write-protected the pages of the second process again.
+			# Wait until vrfm has write-protected the pages into which "dirty" stored.
 			sleep 0.3
 		done
 	done
@@ -376,7 +380,8 @@ device_count() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/vrfm/rfm2g0/device
 }
 
-# claimed ROUNDS: count faults and protections in a thousand cycles of a loop, which has run for half a second before.
+# claimed ROUNDS: count write faults, and pages that vrfm write-protects, during a thousand cycles of a loop. The count
+# begins when the loop has run for half a second.
 claimed() {
 	local rounds=$1 round pid faults protected
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -395,7 +400,7 @@ claimed() {
 	vrfm_end
 }
 
-# option NAME [NAME=NUMBER]...: print the number that the arguments after the first give for NAME.
+# option NAME ARGUMENT...: print the NUMBER of the argument NAME=NUMBER.
 option() {
 	local name=$1 word
 	shift
@@ -426,7 +431,8 @@ reading() {
 	vrfm_end
 }
 
-# joining ROUNDS [NAME=NUMBER]...: measure a writer, device 0, with and without device 2, which joins and loads 64 MiB.
+# joining ROUNDS [NAME=NUMBER]...: measure writes to device 0 while device 2 joins and loads 64 MiB, and without this
+# device.
 joining() {
 	local rounds=$1 round pid turn ms
 	shift
@@ -448,8 +454,8 @@ joining() {
 	vrfm_end
 }
 
-# --- more peers: devices 0 to 4 of the last node have 1, 2, 4, 8 and 16 peers, of devices 8 to 15 on node 1 and 16 to 23
-# --- on node 2 ---
+# --- more peers: devices 0 to 4 of the last node have 1, 2, 4, 8 and 16 peers. Their first eight peers are the devices
+# --- 8 to 15 of node 1. Further peers are the devices 16 to 23 of node 2 ---
 
 grow_begin() {
 	local i j links=0
@@ -584,7 +590,7 @@ if [[ -d $vrfm_config || -d /sys/module/vrfm ]]; then
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 fi
 
-# Size of the operations of the job that needs a server in user space; "" if there is no such job.
+# Size of the WRITEs of the test "user", which needs a server in user space; "" if there is no job for this test.
 user_size=
 for words in "$@"; do
 	[[ $words =~ \ user\ .*size=([0-9]+) ]] && user_size=${BASH_REMATCH[1]}

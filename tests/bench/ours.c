@@ -9,10 +9,10 @@
 #include "priv.h"
 
 /**
- * struct kbench_ours_req - a WRITE of a stream
+ * struct kbench_ours_req - a WRITE of the test "stream"
  * @req: request of krdma
  * @ours: connection of the request
- * @slot: number of the chain to which the request belongs
+ * @slot: number of the chain of WRITEs to which the request belongs
  */
 struct kbench_ours_req {
 	struct krdma_req req;
@@ -24,7 +24,7 @@ struct kbench_ours_req {
  * struct kbench_ours - a connection
  * @conn: members that all variants share
  * @cb: connection of krdma
- * @region: memory from which streams are written
+ * @region: memory that the WRITEs of the test "stream" read
  * @reqs: array of job->depth requests, chain by chain
  */
 struct kbench_ours {
@@ -43,7 +43,7 @@ static void kbench_ours_close(struct kbench_conn *conn)
 {
 	struct kbench_ours *ours = kbench_ours(conn);
 
-	/* Complete all requests before they are freed. */
+	/* The release completes all requests, so that they can be freed. */
 	krdma_release_cb(ours->cb);
 	if (ours->region)
 		krdma_region_put(ours->region);

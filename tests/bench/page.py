@@ -14,7 +14,7 @@ from record import BenchError
 
 PAGE = "index.html"
 JSON = "bench.json"
-# {row: measured operation} of the rows whose latency is drawn.
+# Rows for which the page draws the latency: {id of the row: operation that it measures}.
 LATENCIES = {
     "krdma/write-8B-p50": "Synchronous WRITE of 8 bytes",
     "krdma/sendrecv-64B-p50": "Round trip of a message of 64 bytes",

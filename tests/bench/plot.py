@@ -13,7 +13,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 WIDTH = 420
 HEIGHT = 300
 SECONDS = 60
-# {colour for gnuplot: value in the page}
+# Colours that gnuplot is given, with the CSS value that replaces each in the page.
 COLOURS = {"#010101": "var(--a)", "#020202": "var(--b)", "#030303": "var(--c)", "#040404": "var(--bad)",
            "#050505": "var(--goal)", "gray": "var(--grid)", "black": "currentColor", "white": "var(--card)"}
 SERIES = ("#010101", "#020202", "#030303")

@@ -32,11 +32,11 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* Maximum number of WRs in flight in each direction, krdma's default. */
+/* Maximum number of WRs in flight in each direction: the default of krdma. */
 #define KBENCH_DEPTH 64
-/* Size of the receive buffers of the raw variants, which is krdma's default. */
+/* Size of the receive buffers of the raw variants: the default of krdma. */
 #define KBENCH_BUF_SIZE 4096
-/* Maximum size of a message, because krdma's header must also fit. */
+/* Maximum size of a message, so that KBENCH_BUF_SIZE has room for a header. */
 #define KBENCH_MSG_MAX 4000
 /* Size of the memory for WRITEs, which fits into a single MR, even on siw. */
 #define KBENCH_SPAN SZ_1M
@@ -45,10 +45,10 @@
 
 /* Listeners. The value is added to the port of "serve". */
 enum kbench_port {
-	KBENCH_PORT_RAW_IDLE,	/* raw.c, accepts and keeps connections */
-	KBENCH_PORT_RAW,	/* raw.c, shows memory and echoes messages */
-	KBENCH_PORT_OURS_IDLE,	/* krdma, accepts and keeps connections */
-	KBENCH_PORT_OURS,	/* krdma, shows memory and echoes messages */
+	KBENCH_PORT_RAW_IDLE,	/* raw.c: keeps connections idle */
+	KBENCH_PORT_RAW,	/* raw.c: advertises memory, echoes messages */
+	KBENCH_PORT_OURS_IDLE,	/* krdma: keeps connections idle */
+	KBENCH_PORT_OURS,	/* krdma: advertises memory, echoes messages */
 	KBENCH_PORT_STALL,	/* never answers a request */
 	KBENCH_PORTS,
 };
@@ -60,13 +60,14 @@ struct kbench_variant;
 /**
  * struct kbench_calls - operations of a variant
  * @connect: create a connection. Unless it is idle, it has resources for
- *	messages and WRITEs, and knows memory of the peer. Return it or an
- *	ERR_PTR
+ *	messages and WRITEs, and the key of memory of the peer. Return the
+ *	connection or an ERR_PTR
  * @close: release a connection
  * @write: WRITE @size bytes of memory that is not registered, and wait for the
  *	completion
  * @echo: send @size bytes and wait for the echo
- * @post: post a chain of WRITEs and call kbench_stream_done() at its end.
+ * @post: post a chain of WRITEs. When the chain has completed, its handler
+ *	calls kbench_stream_done().
  *	Context: process or softirq
  */
 struct kbench_calls {
@@ -135,7 +136,7 @@ struct kbench_conn {
  * @n: number of connections
  * @rounds: number of turns of each variant, without the warm-up
  * @ms: duration of a turn, in ms
- * @spin_us: ours.c: &krdma_params.spin_us
+ * @spin_us: value for &krdma_params.spin_us, in us; only for ours.c
  * @buf: @size bytes of unregistered memory
  * @samples: array for times of operations, in ns
  * @closes: array for times of releasing connections, in ns
@@ -159,7 +160,7 @@ struct kbench_job {
 	size_t len;
 };
 
-/* Return the offset in the memory for WRITEs of operation @i of a chain. */
+/* Return the offset of WRITE @i of the chain @slot in the memory for WRITEs. */
 static inline u32 kbench_offset(const struct kbench_job *job, u32 slot, u32 i)
 {
 	return (slot * job->chain + i) % (KBENCH_SPAN / job->size) * job->size;

@@ -27,8 +27,8 @@
 #define KBENCH_HELLO_MS 500
 #define KBENCH_RESOLVE_MS 2000
 /*
- * Same values as the defaults of krdma. They affect no test, because no packet
- * is lost.
+ * Parameters of the connections, equal to the defaults of krdma. They affect no
+ * test, because no packet is lost.
  */
 #define KBENCH_ACK_TIMEOUT 17
 #define KBENCH_MIN_RNR_TIMER 12
@@ -72,14 +72,15 @@ struct kbench_raw_slot {
  * @id: CM id
  * @pd: protection domain of this connection
  * @cq: completion queue of both directions
- * @error: errno since the connection failed, or 0
+ * @error: errno of the first failure of the connection, or 0
  * @event: completed when the CM reports an event
  * @send_cqe: completion handler of the work request that a task waits for
  * @sent: completed when that work request completes
  * @bufs: receive buffers, in the order in which they are posted
  * @out: buffer for messages to send
- * @received: completion that counts received messages that were not taken
- * @taken: number of messages that were taken
+ * @received: completion that counts the received messages which
+ *	kbench_raw_take() has not returned yet
+ * @taken: number of messages that kbench_raw_take() has returned
  * @span: memory that WRITEs read on the client, and write on the server
  * @sg: scatterlist of @span
  * @mr: MR of @span, only on the server
@@ -315,8 +316,8 @@ static int kbench_raw_greet(struct kbench_raw *raw)
 }
 
 /*
- * Send a message and wait for its echo. Both are copied from and to memory that
- * is not registered, as krdma does.
+ * Send a message and wait for its echo. Both messages are copied between a
+ * buffer and memory that is not registered, as krdma does.
  */
 static int kbench_raw_echo(struct kbench_conn *conn, u32 size)
 {
@@ -428,7 +429,7 @@ static int kbench_raw_post(struct kbench_conn *conn, u32 slot)
 	return kbench_raw_post_send(raw, &raw->slots[slot].wrs[0].wr);
 }
 
-/* ---- allocating and freeing; kbench_raw_free() handles partly filled ones ---- */
+/* ---- creating and freeing connections, also those that are incomplete ---- */
 
 static void kbench_raw_free_buf(struct kbench_raw *raw,
 				struct kbench_raw_buf *buf,
@@ -537,8 +538,8 @@ static struct kbench_raw *kbench_raw_alloc(const struct kbench_job *job)
 }
 
 /*
- * Free a completion queue. Stop its completion handler first, for the reason
- * that krdma_cq_stop() gives.
+ * Free a completion queue. First wait until its softirq handler has ended,
+ * because ib_free_cq() may return before, see krdma_cq_free_later().
  */
 static void kbench_raw_free_cq(struct ib_cq *cq)
 {
@@ -762,7 +763,10 @@ static void kbench_raw_work(struct work_struct *work)
 	kbench_raw_free(raw);
 }
 
-/* Queue the work item, only once. It ends at the first error. */
+/*
+ * Queue the work item of a connection, unless it was queued before. The work
+ * item runs until the first error of the connection.
+ */
 static void kbench_raw_queue(struct kbench_raw *raw)
 {
 	if (!atomic_xchg(&raw->queued, 1))
@@ -809,9 +813,9 @@ static int kbench_raw_accept(struct kbench_raw *raw)
 }
 
 /*
- * Accept a connection. Once its structure is allocated, it owns the id. The
- * work item destroys the id, even after an error, because this callback must
- * not do so.
+ * Accept a connection. Once the structure of the connection is allocated, it
+ * owns the id. The work item destroys the id, even after an error, because this
+ * callback must not do so.
  */
 static int kbench_raw_request(struct rdma_cm_id *id, enum kbench_port port)
 {
@@ -898,7 +902,8 @@ int kbench_raw_serve(struct net *net, u16 port)
 /**
  * kbench_raw_serve_end - undo kbench_raw_serve()
  *
- * Work items in kbench_wq release the connections. The caller flushes it.
+ * The caller must flush kbench_wq afterwards, because work items in it release
+ * the connections.
  */
 void kbench_raw_serve_end(void)
 {

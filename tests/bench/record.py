@@ -49,12 +49,12 @@ def turn(value):
 
 
 text = matches(TEXT)
-# Required members, each with the function that checks it.
+# Required members of objects in a report, each with the function that checks its value.
 ROW = {"id": matches(ID), "what": text, "value": number, "goal": number, "op": ("<=", ">=").__contains__,
        "samples": many(number, 1), "spread": many(number, 2, 2), "topology": text, "turns": turns}
 POINT = {"id": matches(ID), "what": text, "size": natural, "topology": text, "turns": turns}
 HOST = {"processor": optional(text), "cpus": optional(natural), "release": optional(text)}
-# Optional members, each with the function that checks it.
+# Optional members of a report, each with the function that checks its value.
 REPORT = {"kernel": text, "release": text, "link": text, "tree": text, "mtu": natural, "hz": natural, "cpus": natural,
           "rounds": natural, "date": matches(DATE), "load_before": many(number, 3, 3), "load_after": many(number, 3, 3)}
 

@@ -17,7 +17,7 @@ MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
 NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
 # Tests that create their own devices and links.
 LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "joining", "claimed", "grow", "cut", "cutpoke")
-# {variant: numbers of each round}
+# Results of a row: {variant: numbers of each round}.
 Turns = typing.Dict[str, typing.List[dict]]
 
 

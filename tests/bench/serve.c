@@ -41,7 +41,7 @@ struct kbench_held {
 
 static struct kbench_listener kbench_listeners[2];
 static bool kbench_ending;
-static bool kbench_serving; /* protected by kbench_mutex of main.c */
+static bool kbench_serving; /* kbench_mutex of main.c protects it */
 
 static void kbench_held_free(struct kbench_held *held)
 {
@@ -71,7 +71,10 @@ static void kbench_echo_work(struct work_struct *work)
 	kbench_held_free(held);
 }
 
-/* Release the idle connections that are closed, or all idle connections. */
+/*
+ * Release the idle connections of a listener that are no longer established. If
+ * @all is true, release the established ones as well.
+ */
 static void kbench_prune(struct kbench_listener *listener, bool all)
 {
 	struct kbench_held *held, *next;
@@ -112,7 +115,7 @@ static void kbench_accept_work(struct work_struct *work)
 		if (!ret)
 			kbench_take(listener, cb);
 		else if (ret == -ETIMEDOUT)
-			/* Prune now, because no test is connecting. */
+			/* Prune while no client is connecting. */
 			kbench_prune(listener, false);
 		else if (krdma_get_state(listener->cb) != KRDMA_LISTENING)
 			break;
@@ -180,7 +183,10 @@ void kbench_serve_end(void)
 		return;
 	WRITE_ONCE(kbench_ending, true);
 	kbench_raw_serve_end();
-	/* Drain, because work items that accept queue others that echo. */
+	/*
+	 * Drain the workqueue, because flushing is not enough: work items that
+	 * accept connections queue further ones, which echo messages.
+	 */
 	drain_workqueue(kbench_wq);
 	for (i = 0; i < ARRAY_SIZE(kbench_listeners); i++) {
 		if (kbench_listeners[i].cb)

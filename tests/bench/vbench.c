@@ -39,7 +39,7 @@
  *
  * Only tests with round trips, and the variant raw, need a server.
  *
- * A task that polls memory calls sched_yield() after each look, because there may be only one processor.
+ * A task that polls memory calls sched_yield() after each read, because there may be only one processor.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -72,7 +72,7 @@
 #define MESSAGE 8
 /* Maximum number of variants in a command. */
 #define TURNS 5
-/* Bit that the client sets in the number of a round trip after which the server ends its turn. */
+/* Flag in the number of a round trip, which the client sets: the server must end its turn after this round trip. */
 #define LAST 0x80000000u
 /* Offsets at which the client (MINE) and the server (THEIRS) of ping write. */
 #define MINE 0
@@ -87,7 +87,7 @@ struct card {
 	union ibv_gid gid;
 };
 
-/* Request of the client to the server, for the round trips of a turn. */
+/* Request of the client to the server, to take part in the round trips of a turn. */
 struct request {
 	char test;	/* 'p', 'e' */
 	char variant;	/* 'r', 'v', 's' */
@@ -142,7 +142,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Poll a word until it is NUMBER, where LAST may also be set, and return the word. */
+/* Poll a word until it contains NUMBER, with or without the flag LAST. Return the word. */
 static uint32_t await(volatile uint8_t *at, uint32_t number)
 {
 	volatile uint64_t *word = (volatile uint64_t *)at;
@@ -516,7 +516,7 @@ static void trips(const struct job *job, char test, char variant, const struct r
 	rank(result);
 }
 
-/* Return the number of operations between two reads of the clock. On emulated processors each read is a system call. */
+/* Return the number of operations between two reads of the clock. On emulated processors a read is a system call. */
 static uint32_t batch(const struct job *job)
 {
 	return job->size >= 65536 ? 1 : job->size >= 4096 ? 16 : 64;
@@ -580,7 +580,7 @@ static void read_rate(const struct job *job, const volatile void *from, struct r
 	result->ns = now_ns() - begin;
 }
 
-/* Allocate memory with small pages, as a device has them. */
+/* Allocate memory with small pages, because the memory of a device has small pages. */
 static void *plain_memory(void)
 {
 	void *memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
