@@ -27,8 +27,8 @@ RFM2G_STATUS rfm2g_status(const struct rfm2g_meaning *meanings)
 }
 
 /**
- * rfm2g_command - call a command of the driver through a handle in use
- * @h: handle
+ * rfm2g_command - call a command of the driver
+ * @h: handle that rfm2g_enter() returned
  * @cmd: IOCTL_RFM2G_...
  * @arg: argument, or its address
  * @meanings: statuses for errnos

@@ -5,9 +5,10 @@
  *
  * RFM2gEnableEventCallback() enters a callback into the table of its handle.
  * The thread of the callback removes it, as the thread's last access to the
- * handle. A caller that stops a callback waits for this removal. While it
- * waits, it does not use the handle (see use.c). Otherwise a callback that
- * closes its own handle would wait for that caller, and never return.
+ * handle. A caller that stops a callback waits for this removal. During this
+ * wait, the caller has no record that it uses the handle (see use.c). With such
+ * a record, a callback that closes its own handle would wait for the caller,
+ * and never return.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -70,7 +71,8 @@ static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 		return EIDRM;
 	/*
 	 * Set waits before reading stop. A caller that stops the callback sets
-	 * stop before reading waits. So at least one of the two sees the other.
+	 * stop before reading waits. So this thread sees stop, or the caller
+	 * sees waits.
 	 */
 	atomic_store(&cb->waits, true);
 	if (!atomic_load(&cb->stop))
@@ -107,10 +109,11 @@ static void rfm2g_pause_ms(int ms)
 }
 
 /*
- * Deliver events until the callback is stopped. EINTR: a debugger or SIGSTOP
- * interrupted the wait; this thread blocks all signals that can be blocked.
- * EALREADY: while the program's function ran, another thread or process began
- * to wait for the event. This thread tries again until that wait has ended.
+ * Deliver events until the callback is stopped. After EINTR or EALREADY, the
+ * thread waits again. EINTR means that a debugger or SIGSTOP interrupted the
+ * wait. The thread blocks all other signals. EALREADY means that another thread
+ * or process began to wait for the event while the program's function ran. The
+ * thread then pauses before it waits again.
  */
 static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 {
@@ -153,7 +156,10 @@ static void rfm2g_callback_over(void *arg)
 	if (h->callbacks[cb->type] == cb)
 		h->callbacks[cb->type] = NULL;
 	pthread_mutex_unlock(&h->lock);
-	/* Post after the removal: if enabling failed, the caller may retry. */
+	/*
+	 * If enabling failed, wake RFM2gEnableEventCallback() only after the
+	 * removal, so that the program can enable a callback again at once.
+	 */
 	sem_post(&cb->decided);
 	rfm2g_callback_put(cb);
 }
@@ -301,14 +307,15 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 }
 
 /*
- * Stop a callback. Cancel its wait repeatedly until its thread has removed it,
- * because a cancellation between two waits has no effect. If the callback stops
- * itself, it ends when it returns.
+ * Stop a callback. Cancel the wait of its thread repeatedly, until the thread
+ * has removed the callback. A cancellation between two waits has no effect. If
+ * the callback itself calls this function, do not wait. The thread then ends
+ * when the callback returns.
  *
  * This function polls instead of waiting for a condition variable. In glibc
- * before 2.30 and in musl, only pthread_condattr_setclock() gives a condition
- * variable the monotonic clock. A handle that is zeroed memory cannot have that
- * attribute.
+ * before 2.30 and in musl, a condition variable has the monotonic clock only if
+ * it is initialized with pthread_condattr_setclock(). One in a handle is not,
+ * because handles are zeroed memory.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {
@@ -366,8 +373,8 @@ STDRFM2GCALL RFM2gDisableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 }
 
 /*
- * Remove a callback from the table of its handle, if it is still there. This is
- * so for a callback that closes its own handle.
+ * Remove a callback from the table of its handle, unless its thread has done
+ * so. The thread of a callback that closes its own handle has not.
  */
 static void rfm2g_callback_detach(struct rfm2g_handle *h,
 				  const struct rfm2g_callback *cb)
@@ -382,8 +389,8 @@ static void rfm2g_callback_detach(struct rfm2g_handle *h,
  * rfm2g_callbacks_stop - stop the callbacks of a handle that is being closed
  * @h: handle that no thread uses
  *
- * A callback that calls RFM2gClose() itself is not awaited. It continues until
- * it returns.
+ * If a callback called RFM2gClose(), this function does not wait for that
+ * callback, which continues until it returns.
  */
 void rfm2g_callbacks_stop(struct rfm2g_handle *h)
 {
@@ -404,8 +411,8 @@ void rfm2g_callbacks_stop(struct rfm2g_handle *h)
  * rfm2g_callbacks_forget - drop the callbacks of a handle after fork()
  * @h: open handle
  *
- * Called in the child, which has only the thread that called fork(). If that
- * is the thread of a callback, it ends when the callback returns.
+ * This is called in the child, which has only the thread that called fork(). If
+ * a callback called fork(), this thread ends when the callback returns.
  */
 void rfm2g_callbacks_forget(struct rfm2g_handle *h)
 {

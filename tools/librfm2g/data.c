@@ -122,7 +122,10 @@ static RFM2G_STATUS rfm2g_word_check(const struct rfm2g_handle *h,
 	return offset % width ? RFM2G_UNALIGNED_OFFSET : RFM2G_SUCCESS;
 }
 
-/* Peek a value. Inline, so that the compiler makes a version for each width. */
+/*
+ * Peek a value. This function is inline, so that the compiler makes a version
+ * for each width.
+ */
 static inline RFM2G_STATUS rfm2g_peek(RFM2GHANDLE rh, uint32_t offset,
 				      void *value, uint32_t width)
 {

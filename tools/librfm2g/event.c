@@ -85,8 +85,8 @@ STDRFM2GCALL RFM2gSendEvent(RFM2GHANDLE rh, RFM2G_NODE ToNode,
 }
 
 /**
- * rfm2g_wait - wait for an event through a handle in use
- * @h: handle
+ * rfm2g_wait - wait for an event
+ * @h: handle that rfm2g_enter() returned
  * @info: event and timeout; gets the received event
  *
  * Return: 0 or an errno.

@@ -111,7 +111,7 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 	if (!rh)
 		return RFM2G_BAD_PARAMETER_2;
 	*rh = NULL;
-	/* A thread that is cancelled in open() would not free the handle. */
+	/* Forbid cancellation: a cancelled thread would not free the handle. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	ret = rfm2g_handle_new(DevicePath, rh);
 	pthread_setcancelstate(cancel, NULL);

@@ -28,9 +28,10 @@ static RFM2G_STATUS rfm2g_mmap(const struct rfm2g_handle *h,
 
 /*
  * Make the driver forget a special mapping that failed. If the kernel has no
- * room for a mapping, mmap() fails without calling the driver. The driver then
+ * room for a mapping, mmap() fails without calling the driver, and the driver
  * takes the next mmap() for the special one. So make a mapping here and discard
- * it. If the driver has been called, this only maps a page of the memory.
+ * it. If the failed mmap() did call the driver, the mapping made here is an
+ * ordinary one, of a page of the memory.
  */
 static RFM2G_STATUS rfm2g_map_settle(struct rfm2g_handle *h)
 {
@@ -145,8 +146,8 @@ STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 
 /*
  * Unmap a mapping of the program. Call the driver first, because the driver of
- * the cards then forgets a DMA buffer. ENODEV is no error: the device has been
- * removed, but the program still has the mapping.
+ * the cards then forgets a DMA buffer. ENODEV is no error. It means that the
+ * device has been removed. The program still has the mapping.
  */
 static RFM2G_STATUS rfm2g_unmap(const struct rfm2g_handle *h,
 				volatile void **from, uint64_t bytes)
@@ -221,8 +222,8 @@ static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
 }
 
 /*
- * Return the offset of the registers in the page that contains them. Some cards
- * have registers that do not begin at a page.
+ * Return the offset of the registers in the page that contains them. On some
+ * cards, they do not begin at the start of a page.
  */
 static uintptr_t rfm2g_device_begin(const struct rfm2g_handle *h,
 				    RFM2GREGSETTYPE regset)

@@ -23,8 +23,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Text that RFM2gDllVersion() returns. Programs parse its begin: the letter R
- * and two numbers.
+ * Text that RFM2gDllVersion() returns. Programs parse the first characters: the
+ * letter R and two numbers.
  */
 #define RFM2G_LIBRARY_VERSION RFM2G_PRODUCT_VERSION " krdma"
 _Static_assert(sizeof(RFM2G_LIBRARY_VERSION) <= 16, "room that programs have");
@@ -84,7 +84,7 @@ struct rfm2g_handle {
 	const volatile uint8_t *mem;
 	uint32_t size;
 	RFM2GCONFIG config;
-	_Alignas(64) pthread_mutex_t lock; /* of callbacks, special mappings */
+	_Alignas(64) pthread_mutex_t lock; /* for @callbacks, see @lock above */
 	bool unsettled;
 	struct rfm2g_callback *callbacks[RFM2GEVENT_LAST];
 	_Atomic unsigned int waits[RFM2GEVENT_LAST];
@@ -185,11 +185,11 @@ static inline void rfm2g_leave(void)
  * @h: result: the handle
  *
  * An open handle stays valid until rfm2g_leave(), because RFM2gClose() waits
- * for it. This function first records the handle and then checks its state.
- * RFM2gClose() first changes the state and then reads the records. Between
- * these steps it makes all threads execute a barrier, see rfm2g_uses_see(). So
- * at least one of the two sees the other. This function usually needs no
- * barrier, which would slow down every peek.
+ * until then. This function first records the handle and then checks the state
+ * of the handle. RFM2gClose() first changes the state, then makes all threads
+ * execute a barrier (see rfm2g_uses_see()), and then reads the records. So this
+ * function sees the changed state, or RFM2gClose() sees the record. This
+ * function usually needs no barrier, which would slow down every peek.
  *
  * Return: RFM2G_SUCCESS, after which the caller must call rfm2g_leave(); or an
  * error.

@@ -100,7 +100,7 @@ STDRFM2GCALL RFM2gGetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 *Threshold)
 	return rfm2g_call_get(rh, IOCTL_RFM2G_GET_DMA_THRESHOLD, Threshold);
 }
 
-/* Unlike the other commands that set a value, this one takes its address. */
+/* Unlike other commands, this one takes the address of the value. */
 STDRFM2GCALL RFM2gSetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 Threshold)
 {
 	return rfm2g_set(rh, IOCTL_RFM2G_SET_DMA_THRESHOLD,

@@ -138,8 +138,9 @@ struct rfm2g_thread *rfm2g_thread_add(void)
  * rfm2g_uses_see - make all uses of a handle visible to the caller
  *
  * The caller has changed the state of the handle. This function makes every
- * thread execute a barrier. A thread that checked the state before its barrier
- * has also filled its record before it. So rfm2g_is_used() finds that use.
+ * thread execute a barrier. A thread records the handle before it checks the
+ * state. If it checked the state before its barrier, rfm2g_is_used() therefore
+ * finds the record.
  */
 void rfm2g_uses_see(void)
 {

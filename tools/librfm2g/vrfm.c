@@ -65,7 +65,7 @@ static RFM2G_STATUS rfm2g_watch(struct rfm2g_handle *h,
 		return RFM2G_BAD_PARAMETER_3;
 	if (watch->length > h->size || watch->offset > h->size - watch->length)
 		return RFM2G_OUT_OF_RANGE;
-	/* RFM2gClose() cancels the watches of a handle if this is not 0. */
+	/* RFM2gClose() cancels watches only if this counter is not 0. */
 	atomic_fetch_add(&h->watches, 1);
 	ret = rfm2g_command(h, VRFM_WATCH, (unsigned long)watch,
 			    rfm2g_own_meanings);

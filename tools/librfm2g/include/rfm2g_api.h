@@ -11,9 +11,10 @@
  * Any thread may call any function at any time, even if other threads use or
  * close the same handle. A signal handler must not call a function if it
  * interrupted RFM2gOpen(), RFM2gClose(), or the first call of its thread that
- * takes a handle; RFM2gOpen() counts as such a call. A handler must not leave a
- * call by siglongjmp(). After it has done so eight times, each call of that
- * thread returns OS_ERROR, and RFM2gClose() of its handles does not return.
+ * opens or takes a handle. A handler must not leave a call by siglongjmp(). If
+ * the handlers of a thread have done so eight times, each further call of the
+ * thread returns OS_ERROR, and RFM2gClose() of the handles in these calls does
+ * not return.
  * Details: Documentation/librfm2g.rst.
  */
 #ifndef RFM2G_API_H
@@ -32,9 +33,9 @@ extern "C" {
  */
 
 /*
- * Opens a device. NO_RFM2G_BOARD: the path does not exist. NOT_OPEN: it cannot
- * be opened. OS_ERROR: it is not an RFM2g device. LOW_MEMORY: no memory, or too
- * many open handles. After an error *rh is NULL.
+ * Opens a device. NO_RFM2G_BOARD: the path does not exist. NOT_OPEN: the file
+ * cannot be opened. OS_ERROR: the file is not an RFM2g device. LOW_MEMORY: no
+ * memory, or too many open handles. After an error *rh is NULL.
  */
 STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh);
 
@@ -62,7 +63,8 @@ STDRFM2GCALL RFM2gSize(RFM2GHANDLE rh, RFM2G_UINT32 *Size);
 /* Returns the first valid offset, which is 0. */
 STDRFM2GCALL RFM2gFirst(RFM2GHANDLE rh, RFM2G_UINT32 *First);
 /*
- * These three functions return texts, which fit into 64, 16 and 16 characters.
+ * The next three functions store a text at the address that the program passes.
+ * The program must provide room for 64, 16 and 16 characters.
  */
 STDRFM2GCALL RFM2gDeviceName(RFM2GHANDLE rh, char *Name);
 STDRFM2GCALL RFM2gDllVersion(RFM2GHANDLE rh, char *Version);
@@ -93,8 +95,9 @@ STDRFM2GCALL RFM2gUnMapDeviceMemory(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 				    volatile void **DeviceMemoryPtr);
 
 /*
- * Registers. Width is 1, 2 or 4 bytes. BAD_PARAMETER_4: another width, which is
- * checked first. BAD_PARAMETER_2 or _3: there is no such register.
+ * Registers. Width is 1, 2 or 4 bytes. BAD_PARAMETER_4: Width is not one of
+ * these. This is checked first. BAD_PARAMETER_2 or _3: there is no such
+ * register.
  */
 
 STDRFM2GCALL RFM2gReadReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
@@ -103,8 +106,8 @@ STDRFM2GCALL RFM2gWriteReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 			   RFM2G_UINT32 Offset, RFM2G_UINT32 Width,
 			   RFM2G_UINT32 Value);
 /*
- * Sets the bits of Mask to 1, and RFM2gClearReg() sets them to 0. Both change
- * the register atomically.
+ * Sets the bits of Mask in a register to 1. RFM2gClearReg() sets these bits to
+ * 0. Both functions change the register atomically.
  */
 STDRFM2GCALL RFM2gSetReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 			 RFM2G_UINT32 Offset, RFM2G_UINT32 Width,
@@ -114,8 +117,8 @@ STDRFM2GCALL RFM2gClearReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 			   RFM2G_UINT32 Mask);
 
 /*
- * Reading and writing data. OUT_OF_RANGE: the bytes are outside of the memory,
- * which is checked before Buffer. An aligned access to 1, 2, 4 or 8 bytes is
+ * Reading and writing data. OUT_OF_RANGE: the bytes are outside of the memory.
+ * This is checked before Buffer. An aligned access to 1, 2, 4 or 8 bytes is
  * never torn. A reader on any node sees the writes of one node in the order of
  * their calls.
  */
@@ -126,7 +129,7 @@ STDRFM2GCALL RFM2gWrite(RFM2GHANDLE rh, RFM2G_UINT32 Offset, void *Buffer,
 			RFM2G_UINT32 Length);
 /*
  * Read or write one value. UNALIGNED_OFFSET: Offset is not a multiple of the
- * width, which is checked last.
+ * width of the value. This is checked last.
  */
 STDRFM2GCALL RFM2gPeek8(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			RFM2G_UINT8 *Value);
@@ -146,33 +149,38 @@ STDRFM2GCALL RFM2gPoke64(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			 RFM2G_UINT64 Value);
 
 /*
- * Events. Whether an event is enabled, its queue and its counter belong to the
- * device, and all programs on this node share them.
+ * Events. All programs on this node share the state of each event of a device:
+ * its queue, its counter, and whether the event is enabled.
  */
 
-/* SUCCESS is also returned if the event was enabled, or disabled, before. */
+/* Enabling an enabled event, or disabling a disabled one, returns SUCCESS. */
 STDRFM2GCALL RFM2gEnableEvent(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType);
 STDRFM2GCALL RFM2gDisableEvent(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType);
 /*
  * Sends an event. When it arrives, all data that were written before it have
- * arrived. BAD_PARAMETER_3 is checked first. NODE_ID_SELF: ToNode is this node.
- * SUCCESS is also returned if there is no such node.
+ * arrived. EventType is checked before ToNode. NODE_ID_SELF: ToNode is this
+ * node. SUCCESS is also returned if no node has the ID ToNode.
  */
 STDRFM2GCALL RFM2gSendEvent(RFM2GHANDLE rh, RFM2G_NODE ToNode,
 			    RFM2GEVENTTYPE EventType,
 			    RFM2G_UINT32 ExtendedData);
 /*
- * Waits for an event. EVENT_IN_USE: another thread waits for it. Further
- * errors: TIMED_OUT, WAIT_EVENT_CANCELED, SIGNALED, DRIVER_ERROR.
+ * Waits for an event. EVENT_IN_USE: another thread waits for the event.
+ * TIMED_OUT: no event arrived within EventInfo->Timeout. SIGNALED: a signal
+ * handler ran. WAIT_EVENT_CANCELED: RFM2gCancelWaitForEvent() or RFM2gClose()
+ * was called, or the device was removed. DRIVER_ERROR: another driver error.
  */
 STDRFM2GCALL RFM2gWaitForEvent(RFM2GHANDLE rh, RFM2GEVENTINFO *EventInfo);
-/* Cancels the wait of any process. EVENT_NOT_IN_USE: nothing waits for it. */
+/*
+ * Cancels the wait for an event, also that of another process.
+ * EVENT_NOT_IN_USE: no thread waits for the event.
+ */
 STDRFM2GCALL RFM2gCancelWaitForEvent(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType);
 /*
- * Calls a function of the program for each event. A queued event is delivered
- * at once. This does not enable the event, see RFM2gEnableEvent().
- * EVENT_IN_USE: this handle has a callback for the event, or another thread
- * waits for it.
+ * Adds a callback: a function of the program that is called for each event of a
+ * type. A queued event is delivered at once. The program must also enable the
+ * event by RFM2gEnableEvent(). EVENT_IN_USE: this handle has a callback for the
+ * event, or another thread waits for the event.
  */
 STDRFM2GCALL RFM2gEnableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType,
 				      RFM2G_EVENT_FUNCPTR pEventFunc);
@@ -211,8 +219,9 @@ STDRFM2GCALL RFM2gSetLoopback(RFM2GHANDLE rh, RFM2G_BOOL State);
 STDRFM2GCALL RFM2gGetParityEnable(RFM2GHANDLE rh, RFM2G_BOOL *State);
 STDRFM2GCALL RFM2gSetParityEnable(RFM2GHANDLE rh, RFM2G_BOOL State);
 /*
- * vrfm stores this setting, and those that follow up to the debug flags. They
- * do not change data.
+ * vrfm stores the byte swaps, the DMA threshold and the debug flags. The
+ * functions that get them return the stored values. The settings have no effect
+ * on data or transfers.
  */
 STDRFM2GCALL RFM2gGetDMAByteSwap(RFM2GHANDLE rh, RFM2G_BOOL *ByteSwap);
 STDRFM2GCALL RFM2gSetDMAByteSwap(RFM2GHANDLE rh, RFM2G_BOOL ByteSwap);
@@ -227,7 +236,7 @@ STDRFM2GCALL RFM2gSetDebugFlags(RFM2GHANDLE rh, RFM2G_UINT32 Flags);
  * answer within half a second.
  */
 STDRFM2GCALL RFM2gCheckRingCont(RFM2GHANDLE rh);
-/* Clears the status bit "own data". State gets its previous value. */
+/* Clears the status bit "own data". State gets the bit's previous value. */
 STDRFM2GCALL RFM2gClearOwnData(RFM2GHANDLE rh, RFM2G_BOOL *State);
 STDRFM2GCALL RFM2gGetMemoryOffset(RFM2GHANDLE rh,
 				  RFM2G_MEM_OFFSETTYPE *Offset);

@@ -24,7 +24,7 @@ extern "C" {
  * Waits until all data stored so far have arrived at every ready node. This
  * includes data stored through mappings. Other nodes catch up later. TIMED_OUT:
  * a node has not acknowledged the data within 10 seconds. SIGNALED: the thread
- * was killed. OS_ERROR: the device is gone.
+ * was killed. OS_ERROR: the device was removed.
  */
 STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh);
 
@@ -34,7 +34,7 @@ STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh);
 /* Result of a flush: numbers of peers. */
 typedef struct rfm2gxFlushed {
 	RFM2G_UINT32 Reached;	/* peers that acknowledged all data */
-	RFM2G_UINT32 Behind;	/* peers that did not do so in time */
+	RFM2G_UINT32 Behind;	/* ready peers that lack data at the timeout */
 	RFM2G_UINT32 Absent;	/* peers that are not ready */
 } RFM2GXFLUSHED;
 
@@ -62,7 +62,7 @@ STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
  * passes in Old the bytes that it saw last. Any number of threads may watch.
  * TIMED_OUT: no byte changed for TimeoutMs. SIGNALED: a signal handler ran, or
  * if Old is NULL, the program was stopped or frozen. WAIT_EVENT_CANCELED:
- * RFM2gxUnwatch() or RFM2gClose() was called, or the device is gone.
+ * RFM2gxUnwatch() or RFM2gClose() was called, or the device was removed.
  * BAD_PARAMETER_3: Length is 0 or more than RFM2GX_WATCH_MAX. OUT_OF_RANGE: the
  * bytes are outside of the memory.
  */
@@ -82,7 +82,7 @@ STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
  * When the call returns, all peers know of the claim, and no store has to wait
  * for them. Call this before a loop that must not wait. The claimed range is
  * extended to multiples of 64 KiB. A claim does not prevent other stores.
- * RFM2gxUnclaim(), or closing the handle, ends it.
+ * The claim ends by RFM2gxUnclaim(), or when the handle is closed.
  * TIMED_OUT: a peer has not answered for ten seconds. SIGNALED: the thread was
  * killed. BAD_PARAMETER_3: Length is 0. OUT_OF_RANGE: the bytes are outside of
  * the memory. LOW_MEMORY: no memory.
@@ -103,14 +103,17 @@ typedef enum rfm2gxLink {
 	RFM2GX_READY	/* the peer has all data, or they are in flight */
 } RFM2GXLINK;
 
-/* Reason why a node refuses the connection of another; values may be added. */
+/*
+ * Reason why a node refuses the connection of another node, which is called
+ * "it" below. Later versions may add values.
+ */
 typedef enum rfm2gxRefusal {
 	RFM2GX_REFUSED_NOT,
-	RFM2GX_REFUSED_PROTOCOL,	/* does not speak vrfm's protocol */
-	RFM2GX_REFUSED_VERSION,		/* speaks another version */
-	RFM2GX_REFUSED_NETWORK,		/* belongs to another network */
-	RFM2GX_REFUSED_SIZE,		/* has a memory of another size */
-	RFM2GX_REFUSED_NODE,		/* has the same node ID */
+	RFM2GX_REFUSED_PROTOCOL,	/* it lacks vrfm's protocol */
+	RFM2GX_REFUSED_VERSION,		/* it speaks another version */
+	RFM2GX_REFUSED_NETWORK,		/* it belongs to another network */
+	RFM2GX_REFUSED_SIZE,		/* its memory has another size */
+	RFM2GX_REFUSED_NODE,		/* it has the same node ID */
 	RFM2GX_REFUSED_UNKNOWN,		/* no peer has this ID and address */
 	RFM2GX_REFUSED_TWICE,		/* a linked node has the same ID */
 	RFM2GX_REFUSED_BUSY		/* the previous link is closing */
@@ -119,7 +122,7 @@ typedef enum rfm2gxRefusal {
 /* Bits of RFM2GXPEER.Flags. */
 #define RFM2GX_SYNCED 1		/* this node has all data of the peer */
 #define RFM2GX_MISSES_ALL 2	/* the peer lacks all data of this node */
-#define RFM2GX_SAME_IMAGE 4	/* the peer and this node have one image */
+#define RFM2GX_SAME_IMAGE 4	/* the peer and this node have the same image */
 
 /* State of a peer. Later versions may append members. */
 typedef struct rfm2gxPeer {
@@ -131,22 +134,24 @@ typedef struct rfm2gxPeer {
 	RFM2G_UINT64 SinceMs;		/* time in this state, in ms */
 	RFM2G_UINT64 Links;		/* number of connections so far */
 	RFM2G_UINT64 Messages;		/* messages sent to the peer */
-	RFM2G_UINT64 Received;		/* messages received from it */
-	RFM2G_UINT64 BytesSent;		/* in messages and direct writes */
-	RFM2G_UINT64 BytesReceived;	/* in messages */
+	RFM2G_UINT64 Received;		/* messages received from the peer */
+	RFM2G_UINT64 BytesSent;		/* bytes sent, also by direct writes */
+	RFM2G_UINT64 BytesReceived;	/* bytes received in messages */
 	RFM2G_UINT64 Overloads;		/* times that the peer was too slow */
 	RFM2G_UINT64 ProtocolErrors;	/* invalid messages from the peer */
-	RFM2G_UINT64 EventsDropped;	/* events that found no room */
+	RFM2G_UINT64 EventsDropped;	/* events lost because of full queues */
 	RFM2G_UINT16 Family;		/* AF_INET, AF_INET6; 0: any address */
 	RFM2G_UINT16 Port;
 	RFM2G_UINT32 Scope;
 	RFM2G_UINT8 Address[16];	/* 4 or 16 bytes in network order */
-	RFM2G_UINT32 LateMs;		/* age of the oldest in Lag, in ms */
-	RFM2G_UINT32 Error;		/* of a peer that is down: errno or 0 */
-	RFM2G_UINT32 Refusal;		/* RFM2GXREFUSAL of a down peer */
-	RFM2G_UINT32 PathMtu;		/* of the connection; 0: unknown */
-	RFM2G_UINT32 LocalMtu;		/* maximum of this host's interface */
-	RFM2G_UINT32 PeerMtu;		/* maximum of the peer's interface */
+	/* age of the oldest message that is not acknowledged yet, in ms */
+	RFM2G_UINT32 LateMs;
+	/* if the peer is down: errno of the last connection or attempt, or 0 */
+	RFM2G_UINT32 Error;
+	RFM2G_UINT32 Refusal;		/* if the peer is down: RFM2GXREFUSAL */
+	RFM2G_UINT32 PathMtu;		/* MTU of the connection; 0: unknown */
+	RFM2G_UINT32 LocalMtu;		/* MTU limit of this host's interface */
+	RFM2G_UINT32 PeerMtu;		/* MTU limit of the peer's interface */
 } RFM2GXPEER;
 
 /* Image of the memory, which nodes copy from each other. */
@@ -161,7 +166,7 @@ typedef struct rfm2gxImage {
  * Returns the states of up to Room peers in Peers. Size is sizeof(RFM2GXPEER).
  * Count gets the number of peers, which may exceed Room. Image may be NULL.
  * BAD_PARAMETER_2: Peers is NULL and Room is not 0. BAD_PARAMETER_3: Size is
- * not that of a peer. BAD_PARAMETER_5: Count is NULL.
+ * not the size of an RFM2GXPEER. BAD_PARAMETER_5: Count is NULL.
  */
 STDRFM2GCALL RFM2gxPeers(RFM2GHANDLE rh, RFM2GXPEER *Peers, RFM2G_UINT32 Size,
 			 RFM2G_UINT32 Room, RFM2G_UINT32 *Count,
@@ -177,7 +182,7 @@ STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped);
 
 /*
  * Explains to the user in a sentence why RFM2gOpen(DevicePath) fails. Examples
- * are a missing driver, or a group to join. If it does not fail, Text is empty.
+ * are a missing driver, or a group to join. If it succeeds, Text is empty.
  * BAD_PARAMETER_1 or _2: a pointer is NULL, or Size is 0.
  */
 STDRFM2GCALL RFM2gxExplain(const char *DevicePath, char *Text, size_t Size);

@@ -18,7 +18,7 @@
  */
 struct rfm2ghandle_s {
 	RFM2G_INT32 fd;
-	RFM2GCONFIG Config;	/* as it was when the device was opened */
+	RFM2GCONFIG Config;	/* configuration when the device was opened */
 };
 
 typedef struct rfm2ghandle_s *RFM2GHANDLE;

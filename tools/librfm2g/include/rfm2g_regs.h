@@ -14,8 +14,8 @@
 #define RFM2G_LISR1 0x10	/* 32 bits: pending events */
 #define RFM2G_LIER1 0x14	/* 32 bits: enabled events */
 #define RFM2G_NTD 0x18		/* 32 bits: data of the next event sent */
-#define RFM2G_NTN 0x1C		/* 8 bits: target of the next event */
-#define RFM2G_NIC 0x1D		/* 8 bits: writing it sends the event */
+#define RFM2G_NTN 0x1C		/* 8 bits: receiver of the next event */
+#define RFM2G_NIC 0x1D		/* 8 bits: a write sends the next event */
 #define RFM2G_ISD1 0x20		/* 32 bits: data of the oldest pending INTR1 */
 #define RFM2G_SID1 0x24		/* 8 bits: sender of the oldest pending INTR1 */
 #define RFM2G_ISD2 0x28
@@ -34,7 +34,7 @@
 #define RFM2G_LCSR1_REDUNDANT 0x04000000U
 #define RFM2G_LCSR1_ROGUE_MASTER1 0x02000000U
 #define RFM2G_LCSR1_ROGUE_MASTER0 0x01000000U
-#define RFM2G_LCSR1_SIZE 0x00300000U	/* 0: 64 MiB, 1: 128, 2: 256 */
+#define RFM2G_LCSR1_SIZE 0x00300000U	/* size: 0: 64 MiB, 1: 128, 2: 256 */
 #define RFM2G_LCSR1_OFFSET 0x00030000U
 #define RFM2G_LCSR1_TX_EMPTY 0x00000080U
 #define RFM2G_LCSR1_TX_ALMOST_FULL 0x00000040U
@@ -45,7 +45,7 @@
 #define RFM2G_LCSR1_BAD_DATA 0x00000002U
 #define RFM2G_LCSR1_OWN_DATA 0x00000001U
 
-/* Other names of these registers, without the number. */
+/* Other names of LCSR1, LISR1 and LIER1. */
 #define RFM2G_LCSR RFM2G_LCSR1
 #define RFM2G_LISR RFM2G_LISR1
 #define RFM2G_LIER RFM2G_LIER1
@@ -59,7 +59,10 @@
 #define RFM2G_LCSR1_OFFSET2 0x00020000U
 #define RFM2G_LCSR1_OFFSET3 0x00030000U
 
-/* Bits of LISR1, each of which is a pending event. Writing 0 clears a bit. */
+/*
+ * Bits of LISR1. Except AUTO_CLEAR and GLOBAL_ENABLE, each bit is a pending
+ * event. Writing 0 clears a bit.
+ */
 #define RFM2G_LISR1_AUTO_CLEAR 0x00008000U
 #define RFM2G_LISR1_GLOBAL_ENABLE 0x00004000U
 #define RFM2G_LISR1_PARITY_ERR 0x00002000U
@@ -75,7 +78,7 @@
 #define RFM2G_LISR1_INT2 0x00000002U
 #define RFM2G_LISR1_INT1 0x00000001U
 
-/* Bits of LIER1, which enable the events at the same positions of LISR1. */
+/* Bits of LIER1. They enable the events that have the same bits in LISR1. */
 #define RFM2G_LIER1_AUTO_CLEAR RFM2G_LISR1_AUTO_CLEAR
 #define RFM2G_LIER1_GLOBAL_ENABLE RFM2G_LISR1_GLOBAL_ENABLE
 #define RFM2G_LIER1_PARITY_ERR RFM2G_LISR1_PARITY_ERR
@@ -123,7 +126,7 @@
 /* In bridges of this revision and later, DMA has no erratum. */
 #define RFM2G_PLX_REVISION_DMA 0xAD
 #define RFM2G_WINDOW_RANGE 0xF0	/* 32 bits: negated size of the window */
-#define RFM2G_WINDOW_BASE 0xF4	/* 32 bits: offset of the window, and bit 0 */
+#define RFM2G_WINDOW_BASE 0xF4	/* 32 bits: offset of the window (bits 1-31) */
 
 /* Boards of this revision and later have a sliding window. */
 #define RFM2G_WINDOW_BOARD_REVISION 0x8C

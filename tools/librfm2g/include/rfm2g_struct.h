@@ -23,11 +23,11 @@ typedef struct rfm2gTransfer {
 	void *Buffer;
 } RFM2GTRANSFER;
 
-/* An event: to send, to wait for, or received. */
+/* An event that a program sends, waits for, or has received. */
 typedef struct rfm2gEventInfo {
 	RFM2G_UINT32 ExtendedInfo;	/* data that the sender attached */
 	RFM2GEVENTTYPE Event;		/* type */
-	RFM2G_UINT32 Timeout;		/* of a wait, in ms */
+	RFM2G_UINT32 Timeout;		/* timeout of a wait, in ms */
 	RFM2G_NODE NodeId;		/* sender of a received event */
 	void *pDrvSpec;			/* not used */
 } RFM2GEVENTINFO;
