@@ -24,7 +24,7 @@ static enum util_result util_exit(struct util *util,
 
 	if (util->lines)
 		answer = line_read(util->lines, "exit? (y/n) ");
-	/* No answer, because the input has ended, counts as yes. */
+	/* If the input has ended, there is no answer. This counts as yes. */
 	util->over = !answer || *answer == 'y' || *answer == 'Y';
 	free(answer);
 	return UTIL_OK;
@@ -66,7 +66,7 @@ static const struct util_command * const util_tables[] = {
 
 #define UTIL_TABLES ((int)(sizeof(util_tables) / sizeof(*util_tables)))
 
-/* Position in the tables of commands; command is NULL after the last one. */
+/* Position in the tables of commands. After the last one, command is NULL. */
 struct util_cursor {
 	int table;
 	const struct util_command *command;
@@ -186,8 +186,8 @@ static enum util_result util_run(struct util *util,
  * @argc: number of words
  * @argv: words, beginning with the name of the command
  *
- * Return: result of the command; UTIL_USAGE after a line for the user if there
- * is no such command.
+ * Return: result of the command; UTIL_USAGE after an error message if there is
+ * no such command.
  */
 enum util_result util_run_words(struct util *util, int argc, char **argv)
 {
@@ -203,8 +203,8 @@ enum util_result util_run_words(struct util *util, int argc, char **argv)
  * @util: session
  * @line: line, which may be empty
  *
- * Return: result of the command, UTIL_OK for an empty line; UTIL_USAGE after a
- * line for the user if the line contains no valid command.
+ * Return: result of the command; UTIL_OK for an empty line; UTIL_USAGE after an
+ * error message if the line contains no valid command.
  */
 enum util_result util_run_line(struct util *util, const char *line)
 {
@@ -338,7 +338,7 @@ static bool util_is_command_place(const char *line, size_t at)
 	n = util_split(copy, words, 3);
 	if (!n || n > 3)
 		return !n;
-	/* repeat [-p] COUNT COMMAND */
+	/* The command is the word after "help" or "repeat [-p] COUNT". */
 	if (strncasecmp("repeat", words[0], strlen(words[0])) &&
 	    strcasecmp("help", words[0]))
 		return false;

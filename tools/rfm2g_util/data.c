@@ -8,7 +8,7 @@
 #include "util.h"
 
 #define UTIL_BLOCK_MAX (2U << 20)
-/* dump reads this number of bytes before it prints them, 16 on each line. */
+/* Number of bytes that the command dump reads before it prints them. */
 #define UTIL_DUMP_STEP 4096
 
 static bool util_width(const char *text, uint32_t *width)
@@ -200,8 +200,8 @@ static uint8_t *util_block(uint32_t bytes)
 }
 
 /*
- * Return an error if the device has a sliding window that cannot be read. On a
- * card with a window, offsets count from the start of the window.
+ * Return an error if the device has a sliding window, and its offset or size
+ * cannot be read. On a card with a window, offsets count from its start.
  */
 static RFM2G_STATUS util_window(RFM2GHANDLE rh)
 {
@@ -251,7 +251,7 @@ static enum util_result util_dump_command(struct util *util,
 	return util_status(ret);
 }
 
-/* Print whether the driver of the cards would use DMA for a transfer. */
+/* Print whether the driver of a card would use DMA to transfer BYTES bytes. */
 static void util_note_dma(struct util *util, uint32_t bytes)
 {
 	RFM2G_UINT32 threshold;

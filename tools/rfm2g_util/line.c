@@ -77,8 +77,8 @@ static size_t line_common(const char **found, size_t n)
 }
 
 /*
- * Complete a word by the letters that all candidates share after the TYPED
- * ones. If there are no such letters, list the candidates.
+ * Insert the letters that all candidates have in common after the first TYPED
+ * letters. If there are no such letters, list the candidates.
  */
 static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
 				 size_t typed)
@@ -117,13 +117,13 @@ static unsigned char line_tab(EditLine *edit, int key)
 	n = reader->complete(reader->arg, before, begin, found, LINE_FOUND);
 	if (!n)
 		return CC_NORM;
-	/* In "-flag", only the part after the sign is completed. */
+	/* In a word like "-flag", only the part after "-" is completed. */
 	return line_insert(edit, found, n, len - begin - (before[begin] == '-'));
 }
 
 /*
- * Bind the keys that send different codes on different terminals. The code of
- * an unbound key would insert letters into the line.
+ * Bind keys to functions of libedit. Some keys send other codes on other
+ * terminals. The code of an unbound key would insert letters into the line.
  */
 static void line_bind(EditLine *edit)
 {
@@ -168,7 +168,7 @@ static bool line_edit_open(struct line_reader *reader)
 	el_set(reader->edit, EL_HIST, history, reader->history);
 	el_set(reader->edit, EL_ADDFN, "complete", "complete a word", line_tab);
 	line_bind(reader->edit);
-	/* Restore the terminal when a signal stops or ends the program. */
+	/* Restore the terminal if a signal stops or ends the program. */
 	el_set(reader->edit, EL_SIGNAL, 1);
 	return true;
 }

@@ -181,7 +181,10 @@ static int util_batch(struct util *util, const struct util_start *start,
 	return status;
 }
 
-/* Output that could not be written, as on a full disk, is a failure. */
+/*
+ * Return the exit status. The program has failed if its output could not be
+ * written, as on a full disk.
+ */
 static int util_said(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))

@@ -2,9 +2,9 @@
 /*
  * Measure operations per second, and the time of single operations.
  *
- * Each is measured in its own pass, because reading the clock takes longer than
- * reading a word. A histogram counts the times. The width of its boxes is at
- * most 1/64 of the time.
+ * Each of the two is measured in its own pass, because reading the clock takes
+ * longer than reading a word. A histogram counts the times. Each of its boxes
+ * counts a range of times, which is at most 1/64 of these times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -412,8 +412,9 @@ static enum util_result util_ping(struct util *util,
 	if (ret)
 		return util_status(ret);
 	/*
-	 * Pong answers only a changed word. Skip a first value that equals
-	 * the last answer, because ping would take that for the new answer.
+	 * Pong answers only a changed word. If the first value equals the
+	 * answer of an earlier ping, skip this value, because ping would
+	 * take the old answer for the new one.
 	 */
 	value += value + 1 == answer;
 	memset(&times, 0, sizeof(times));

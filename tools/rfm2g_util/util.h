@@ -93,8 +93,8 @@ size_t util_complete(void *arg, const char *line, size_t at, const char **found,
 		     size_t room);
 
 /*
- * Tables of commands. A table is in the file of its name, and an entry without
- * a name ends it.
+ * Tables of commands: util_data_commands in data.c, and so on. An entry without
+ * a name ends a table.
  */
 extern const struct util_command util_data_commands[];
 extern const struct util_command util_event_commands[];

@@ -46,8 +46,7 @@ static bool util_parse(const char *text, int base, uint64_t max,
  * @text: text
  * @value: result
  *
- * Return: true, or false after a line for the user if @text is not such a
- * number.
+ * Return: true; or false after an error message if @text is not such a number.
  */
 bool util_number(const char *text, uint32_t *value)
 {
@@ -66,8 +65,7 @@ bool util_number(const char *text, uint32_t *value)
  * @text: text
  * @value: result
  *
- * Return: true, or false after a line for the user if @text is not such a
- * number.
+ * Return: true; or false after an error message if @text is not such a number.
  */
 bool util_hex64(const char *text, uint64_t *value)
 {
@@ -84,7 +82,7 @@ bool util_hex64(const char *text, uint64_t *value)
  * @end: smallest number that is too large
  * @value: result
  *
- * Return: true, or false after a line for the user if @text is invalid.
+ * Return: true; or false after an error message if @text is invalid.
  */
 bool util_below(const char *what, const char *text, uint32_t end,
 		uint32_t *value)
@@ -101,7 +99,7 @@ bool util_below(const char *what, const char *text, uint32_t end,
  * util_status - report an error of the library
  * @status: status that a function of the library returned
  *
- * Return: UTIL_OK, or UTIL_FAILED after a line for the user.
+ * Return: UTIL_OK; or UTIL_FAILED after an error message.
  */
 enum util_result util_status(RFM2G_STATUS status)
 {

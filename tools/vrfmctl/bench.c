@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measure single operations of this node. Writes and events reach other nodes,
- * so the user must allow them, and gives one offset and one event type.
+ * Measure single operations of this node. Writes and events reach other nodes.
+ * So writes are measured only if the user gives an offset, and events only if
+ * the user gives a type.
  */
 #include <err.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
  * not apply if the user gives the number of operations.
  */
 #define CTL_SPAN 5
-/* Number of loads measured at once, because one load is too short. */
+/* Number of loads that are measured together, because one is too short. */
 #define CTL_LOADS 1024
 #define CTL_FLUSH_MS 10000
 
@@ -48,7 +49,7 @@ struct ctl_bench {
 	unsigned int shown;
 };
 
-/* Option of the command line that enables a test. */
+/* Condition for a test: none, or an option of the command line. */
 enum ctl_wish {
 	CTL_ALWAYS,
 	CTL_WRITES,
@@ -62,7 +63,7 @@ static bool ctl_bench_load(struct ctl_bench *bench, uint32_t round)
 	(void)round;
 	for (i = 0; i < CTL_LOADS; i++)
 		sum += bench->mem[i % (bench->size / 4)];
-	/* Use the sum, so that the compiler does not remove the loads. */
+	/* This uses the sum, so that the compiler does not remove the loads. */
 	__asm__ volatile("" : : "r" (sum));
 	return true;
 }
@@ -256,7 +257,7 @@ static bool ctl_bench_begin(struct ctl_bench *bench)
  * @options: options of the command line
  * @only: name of the device; NULL if there is only one device
  *
- * Return: CTL_OK, or CTL_FAILED after a line for the user.
+ * Return: CTL_OK; or CTL_FAILED after an error message.
  */
 enum ctl_result ctl_bench(const struct ctl_options *options, const char *only)
 {

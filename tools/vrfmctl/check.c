@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compare the memories of two nodes. vrfm has no message that does this. So the
- * user prints checksums of blocks on one node, and compares them on the other.
- * The memories may differ while a program writes.
+ * Compare the memories of two nodes. vrfm has no message for this. So the user
+ * prints checksums of blocks on one node, and compares them on the other. The
+ * memories may differ while a program writes.
  */
 #include <err.h>
 #include <errno.h>
@@ -77,8 +77,8 @@ static bool ctl_image_sum(int fd, struct ctl_image *image)
 }
 
 /*
- * Wait until all ready peers have this node's data. Otherwise their memories
- * would differ from this node's.
+ * Wait until all ready peers have this node's data. Until then, their memories
+ * may differ from the memory of this node.
  */
 static bool ctl_flush(int fd, unsigned int unit)
 {
@@ -128,7 +128,7 @@ static bool ctl_image_take(unsigned int unit, struct ctl_image *image)
 	return good;
 }
 
-/* Read the first line, which gives the node and the sizes. */
+/* Read the first line of a file of checksums: the node and the sizes. */
 static bool ctl_image_head(FILE *file, struct ctl_image *image)
 {
 	char line[128];
@@ -246,7 +246,7 @@ static bool ctl_image_compare(const struct ctl_image *mine,
  * @options: options of the command line
  * @only: name of the device; NULL if there is only one device
  *
- * Return: CTL_OK; CTL_FAILED if checksums differ, or after a line for the user.
+ * Return: CTL_OK; CTL_FAILED if checksums differ, or after an error message.
  */
 enum ctl_result ctl_check(const struct ctl_options *options, const char *only)
 {

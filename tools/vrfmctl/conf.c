@@ -271,11 +271,11 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 }
 
 /**
- * conf_tuned_default - return the default of a value that is not fixed
+ * conf_tuned_default - return the default of a value that can change
  * @key: key of the value
  *
- * Return: the driver's default, as in vrfm.conf(5); NULL if the value is fixed,
- * which means that it cannot change while the device is up.
+ * Return: the driver's default, as in vrfm.conf(5); NULL if the value cannot
+ * change while the device is up.
  */
 const char *conf_tuned_default(enum conf_key key)
 {
@@ -298,7 +298,7 @@ const char *conf_tuned_default(enum conf_key key)
 	}
 }
 
-/* Parse the optional words at the end of a peer's line, which SAVE points to. */
+/* Parse the optional words at the end of a peer's line. SAVE points to them. */
 static bool conf_peer_rest(const struct conf_place *at, char **save,
 			   const char **port, struct conf_peer *peer)
 {

@@ -17,7 +17,7 @@
 
 #define CTL_MOUNT "/sys/kernel/config"
 
-/* Report a failure with errno. If permission is missing, say who has it. */
+/* Report a failure and errno. If only root may do it, say so. */
 static void __attribute__((format(printf, 1, 2)))
 ctl_complain(const char *format, ...)
 {
@@ -65,7 +65,7 @@ bool ctl_is_loaded(void)
 /**
  * ctl_load - load the driver and mount configfs, if necessary
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_load(void)
 {
@@ -165,7 +165,7 @@ bool ctl_is_foreign(unsigned int unit)
  * ctl_make - create the directory of a device
  * @unit: N of rfm2gN
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_make(unsigned int unit)
 {
@@ -184,7 +184,7 @@ bool ctl_make(unsigned int unit)
  * @name: name of the value
  * @value: text of the value
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_set(unsigned int unit, const char *name, const char *value)
 {
@@ -236,7 +236,7 @@ static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 }
 
 /*
- * Set the overload_us of a peer. An older driver does not have this value. That
+ * Set the overload_us of a peer. An older driver does not have this value. This
  * is an error only if the configuration sets the value.
  */
 static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
@@ -258,7 +258,7 @@ static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
  * The address of a peer is fixed. To change it, this function removes the peer
  * and adds it with the new address.
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 {
@@ -326,7 +326,7 @@ static bool ctl_drop_peers(unsigned int unit, const struct conf_device *keep)
  * ctl_keep_peers - remove the peers that are not in the configuration
  * @device: device of the configuration
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_keep_peers(const struct conf_device *device)
 {
@@ -337,7 +337,7 @@ bool ctl_keep_peers(const struct conf_device *device)
  * ctl_remove - remove a device and its directory
  * @unit: N of rfm2gN
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_remove(unsigned int unit)
 {

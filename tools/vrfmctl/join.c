@@ -22,7 +22,7 @@
  * @linked: number of linked peers
  * @settled: number of settled peers. A settled peer has the same image as this
  *	node, and each of the two has all data of the other
- * @over: true if join need not wait any longer
+ * @over: true if join has nothing left to wait for
  * @partly: true if all linked peers are settled, but some peers are not linked
  */
 struct ctl_joining {
@@ -99,8 +99,8 @@ static void ctl_phase(const struct ctl_view *view,
 }
 
 /*
- * Return the percentage to show. After the image has been loaded, it stays at
- * 100 while peers catch up.
+ * Return the percentage to show. After the image has been loaded, this number
+ * stays at 100 while peers catch up.
  */
 static unsigned int ctl_join_percent(const struct ctl_view *view,
 				     const struct ctl_joining *joining)
@@ -130,8 +130,8 @@ static int ctl_bar_room(void)
 }
 
 /*
- * Show the progress: on a terminal as a bar, otherwise as a line after each
- * change.
+ * Show the progress. If stderr is a terminal, draw a bar. If not, print a line
+ * after each change.
  */
 static void ctl_bar(const struct ctl_view *view,
 		    const struct ctl_joining *joining)
@@ -202,7 +202,7 @@ static void ctl_join_tell(const struct ctl_view *view)
  *
  * Return: CTL_OK if the device has all data of all peers; CTL_WITHOUT if it has
  * all data of the linked peers, and other peers are not linked; CTL_FAILED
- * after lines for the user.
+ * after an error message.
  */
 enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 {
@@ -230,7 +230,7 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 		ctl_pause(CTL_LOOK);
 	}
 	close(fd);
-	/* If the time limit has expired, the line of the bar has no end yet. */
+	/* End the line of the bar if the time limit has expired. */
 	if (!options->json && !joining.over && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	if (options->json)

@@ -163,7 +163,7 @@ static enum ctl_result ctl_down_named(int argc, char **argv)
 static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 				    char **argv)
 {
-	/* Mount configfs, because its directories show which devices it has. */
+	/* Mount configfs, because only its directories show the devices. */
 	if (ctl_is_loaded() && !ctl_load())
 		return CTL_FAILED;
 	if (argc)
@@ -333,7 +333,10 @@ static bool ctl_option(int option, const char *text,
 	}
 }
 
-/* Output that could not be written, as on a full disk, is a failure. */
+/*
+ * Return the exit status. The program has failed if its output could not be
+ * written, as on a full disk.
+ */
 static int ctl_said(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))

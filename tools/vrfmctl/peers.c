@@ -85,7 +85,7 @@ static void ctl_explain(const char *path)
  * @unit: N of rfm2gN
  * @flags: flags of open()
  *
- * Return: file descriptor, or -1 after a line for the user.
+ * Return: file descriptor; or -1 after an error message.
  */
 int ctl_open(unsigned int unit, int flags)
 {
@@ -110,8 +110,8 @@ int ctl_open(unsigned int unit, int flags)
  * @command: number of the command, VRFM_...
  * @arg: argument of the command
  *
- * Return: true; false with errno if the command fails. The user gets a line,
- * except for ETIMEDOUT.
+ * Return: true; false with errno if the command fails. In this case, an error
+ * message has been printed, except if errno is ETIMEDOUT.
  */
 bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
 {
@@ -135,7 +135,7 @@ bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
  * @unit: N of rfm2gN
  * @view: result
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
 {
@@ -157,11 +157,11 @@ void ctl_no_device(void)
 }
 
 /**
- * ctl_devices - find one device or all
+ * ctl_devices - find one device, or all devices
  * @only: name of the device; NULL means all devices
  * @units: result: N of each rfm2gN
  *
- * Return: number of devices; 0 after a line for the user.
+ * Return: number of devices; 0 after an error message.
  */
 int ctl_devices(const char *only, unsigned int *units)
 {
@@ -192,7 +192,7 @@ int ctl_devices(const char *only, unsigned int *units)
  * @only: name of the device; NULL if there is only one device
  * @unit: result: N of rfm2gN
  *
- * Return: true, or false after a line for the user.
+ * Return: true; or false after an error message.
  */
 bool ctl_which(const char *only, unsigned int *unit)
 {
@@ -260,8 +260,8 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 }
 
 /*
- * Check that the name of an interface has no special characters. Other names
- * are not shown.
+ * Check that the name of an interface has no special characters. A name with
+ * special characters is not shown.
  */
 static bool ctl_is_plain(const char *name)
 {
@@ -316,8 +316,8 @@ static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 }
 
 /*
- * Print the MTUs of both interfaces if they differ. This is a mistake in the
- * configuration of the network, but it only reduces the speed.
+ * Print the MTUs of both interfaces if they differ. A difference is a mistake
+ * in the configuration of the network, and only reduces the speed.
  */
 static void ctl_print_mtu(const struct vrfm_peer_state *peer)
 {
@@ -442,11 +442,11 @@ void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
 }
 
 /**
- * ctl_show_peers - print the peers of one device or all
+ * ctl_show_peers - print the peers of one device, or of all devices
  * @options: options of the command line
  * @only: name of the device; NULL means all devices
  *
- * Return: CTL_OK, or CTL_FAILED after a line for the user.
+ * Return: CTL_OK; or CTL_FAILED after an error message.
  */
 enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *only)
 {
@@ -459,7 +459,7 @@ enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *on
 	for (i = 0; i < n; i++) {
 		fd = ctl_open(units[i], O_RDONLY);
 		if (fd < 0 || !ctl_look(fd, units[i], &view)) {
-			/* The error has been reported already. */
+			/* An error message has been printed. */
 		} else if (options->json) {
 			printf("%s", shown++ ? ",\n" : "");
 			ctl_json_view(&view, NULL);

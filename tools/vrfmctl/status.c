@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Show /proc/rfm2g. It has one line for each device: the name of the device,
- * followed by pairs of names and values. Below each are indented lines for its
- * events. Newer drivers may have further indented lines.
+ * followed by pairs of names and values. Below the line of a device are
+ * indented lines for its events. Newer drivers may have further indented lines.
  */
 #include <ctype.h>
 #include <err.h>
@@ -41,8 +41,8 @@ static bool ctl_is_number(const char *text)
 }
 
 /*
- * Print a word as a JSON number or string. It needs no escapes, because the
- * kernel prints no quotes and no control characters.
+ * Print a word as a JSON number or string. A string needs no escapes, because
+ * the kernel prints no quotes and no control characters.
  */
 static void ctl_json_value(const char *text)
 {
@@ -66,8 +66,8 @@ static void ctl_json_pairs(char **words, int n)
 }
 
 /*
- * Print an indented line as JSON, such as "event intr1 enabled queued 0". It
- * contains a kind, a name, an optional state, and pairs of names and values.
+ * Print an indented line as JSON, such as "event intr1 enabled queued 0". The
+ * line has a kind, a name, an optional state, and pairs of names and values.
  */
 static void ctl_json_detail(char **words, int n)
 {
@@ -116,7 +116,7 @@ static void ctl_device(struct ctl_print *print, char *line)
 	print->details = 0;
 }
 
-/* Print an indented line. As text, skip events that were never received. */
+/* Print an indented line. Without JSON, skip events that never arrived. */
 static void ctl_detail(struct ctl_print *print, char *line)
 {
 	char *words[CTL_WORDS];
@@ -147,7 +147,7 @@ static void ctl_line(struct ctl_print *print, char *line)
 }
 
 /**
- * ctl_status - show the status of one device or all
+ * ctl_status - show the status of one device, or of all devices
  * @options: options of the command line
  * @only: name of the device; NULL means all devices
  *

@@ -79,7 +79,10 @@ static bool ctl_top_device(struct ctl_seen *seen, unsigned int unit, bool json)
 	return true;
 }
 
-/* Clear the screen of a terminal; otherwise separate rounds by a line. */
+/*
+ * Begin a round. If @redraw is true, clear the screen of the terminal. If it is
+ * false, print an empty line between two rounds.
+ */
 static void ctl_redraw(bool redraw, unsigned int round)
 {
 	if (redraw)
@@ -100,12 +103,12 @@ static bool ctl_top_round(struct ctl_seen *seen, const unsigned int *units,
 }
 
 /**
- * ctl_top - show the peers of one device or all repeatedly
+ * ctl_top - show the peers of one device, or of all devices, repeatedly
  * @options: options of the command line
  * @only: name of the device; NULL means all devices
  *
- * Return: CTL_OK after @options->count rounds; CTL_FAILED after a line for the
- * user.
+ * Return: CTL_OK after @options->count rounds; CTL_FAILED after an error
+ * message.
  */
 enum ctl_result ctl_top(const struct ctl_options *options, const char *only)
 {

@@ -18,8 +18,8 @@ static const char *ctl_name(enum conf_key key)
 }
 
 /*
- * Parse a number with an optional suffix. Numbers are compared instead of
- * texts, because the kernel may print a number in another way.
+ * Parse a number with an optional suffix. The numbers of the file and of the
+ * kernel are compared instead of their texts, which may differ.
  */
 static uint64_t ctl_number(const char *text)
 {
@@ -40,8 +40,9 @@ static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 }
 
 /*
- * Check whether a device has a value. Compare overload_ms with the device's
- * overload_us, because the device rounds its own overload_ms up.
+ * Check whether a device has the wanted value of a key. If the key is
+ * overload_ms, check the device's overload_us, because the device rounds its
+ * overload_ms up.
  */
 static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 		    char *value, size_t size)
@@ -53,7 +54,10 @@ static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 	       ctl_number(value) == ctl_number(wanted) * 1000;
 }
 
-/* Check that the values that are fixed while a device is up are as wanted. */
+/*
+ * Check that a device has the wanted values of the keys that cannot change
+ * while it is up.
+ */
 static bool ctl_agrees(const struct conf_device *device)
 {
 	char value[CONF_VALUE];
@@ -73,9 +77,11 @@ static bool ctl_agrees(const struct conf_device *device)
 }
 
 /*
- * Return the value in the file. If the file has no such line, return the
- * default, because the user may have removed the line. Return NULL for a value
- * that another line sets.
+ * Return the wanted value of a key: the value in the file, or the default if
+ * the file has no line with this key. The user may have removed the line.
+ * overload_us and overload_ms set the same value. So return NULL for
+ * overload_ms if the file does not give it, and for overload_us if the file
+ * gives only overload_ms.
  */
 static const char *ctl_wanted(const struct conf_device *device,
 			      enum conf_key key)
@@ -157,11 +163,13 @@ static bool ctl_is_ours(unsigned int unit)
 }
 
 /**
- * ctl_up - create a device, or update the peers and tuning of one that is up
+ * ctl_up - create a device, or update one that is up
  * @device: device of the configuration
  *
- * Return: CTL_OK, also if the device was up before; CTL_FAILED after a line for
- * the user.
+ * The values that can change and the peers are updated.
+ *
+ * Return: CTL_OK, also if the device was up before; CTL_FAILED after an error
+ * message.
  */
 enum ctl_result ctl_up(struct conf_device *device)
 {
@@ -246,8 +254,8 @@ static void ctl_print_users(unsigned int unit)
  * ctl_down - remove a device, unless it is open
  * @unit: N of rfm2gN
  *
- * Return: CTL_OK, also if there is no such device; CTL_FAILED after lines for
- * the user.
+ * Return: CTL_OK, also if there is no such device; CTL_FAILED after an error
+ * message.
  */
 enum ctl_result ctl_down(unsigned int unit)
 {
