@@ -42,7 +42,8 @@ flags := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra
 compile = $(CC) $(CPPFLAGS) $(flags) $(WERROR) $(CFLAGS)
 
 # Variables that change objects. The file .variables records their values. If one differs, everything is compiled again.
-variables := CC AR CPPFLAGS CFLAGS LDFLAGS
+# A Makefile names variables of its own in more_variables, above its include.
+variables := CROSS_COMPILE CC AR CPPFLAGS CFLAGS LDFLAGS $(more_variables)
 recorded := $(BUILD)/.variables
 current := $(foreach name,$(variables),<$(name)=$($(name))>)
 built := $(file <$(recorded))

@@ -113,6 +113,11 @@ def installs_what_was_built(tree):
     tree.built("tools_install", f"DESTDIR={tree.place}/plain")
     said = tree.built("tools_install", "CFLAGS=-O3", f"DESTDIR={tree.place}/other-flags", good=False)
     expect("built with another CFLAGS" in said, said)
+    for words in ("CROSS_COMPILE=aarch64-linux-gnu-", "LIBEDIT=-lother"):
+        said = tree.built("tools_install", words, f"DESTDIR={tree.place}/other-machine", good=False)
+        expect(f"built with another {words.partition('=')[0]}" in said, said)
+    found = [name for name in tree.installed("other-machine") if re.search("bin/(vrfmctl|rfm2g_util)|librfm2g.so", name)]
+    expect(not found, f"installed for another machine: {found}")
     tree.built("tools_install", f"DESTDIR={tree.place}/same", CC="cc", CFLAGS="-O2 -g", LDFLAGS="")
     expect(tree.installed("same") == tree.installed("plain"), "the variables of the build are refused")
     said = tree.make("tools_install", f"DESTDIR={tree.place}/never-built", good=False)
