@@ -131,6 +131,15 @@ def installs_what_was_built(tree):
     expect("sources have changed" in said and not tree.installed("changed"), said)
 
 
+def warnings_are_no_errors(tree):
+    """Check that warnings of a compiler do not end the build of a user, and that CFLAGS of the user come last."""
+    for folder in (*(f"tools/{name}" for name in PROGRAMS), "samples/rfm2g"):
+        said = tree.make("-n", "all", "CFLAGS=-Wuser", folder=folder)
+        lines = re.findall(r"^cc .*? -o .*\.c(?: .*)?$", said, re.M)
+        expect(lines and "-Werror" not in said, f"{folder}: {said}")
+        expect(all(re.search(r"-Wuser (?!.*-W)", line) for line in lines), f"{folder}: options follow CFLAGS: {said}")
+
+
 def compiles_for_others(tree):
     """Check that CROSS_COMPILE names the compiler of the tools as it does for modules."""
     for name in PROGRAMS:
@@ -180,7 +189,8 @@ def uninstalls_all(tree):
     expect(tree.installed("whole") == ["etc/vrfm.conf"], f"left: {tree.installed('whole')}")
 
 
-KBUILD = """modules modules_install:
+KBUILD = """$(if $(O),$(error the kernel is built in $(O)))
+modules modules_install:
 	test "$@" = modules || for name in krdma krping vrfm; do \\
 	install -D $(M)/$$name/$$name.ko $(INSTALL_MOD_PATH)/lib/modules/6.1.0-1/$(INSTALL_MOD_DIR)/$$name/$$name.ko || exit; done
 """
@@ -301,6 +311,15 @@ def old_kernels_are_named(tree):
     tree.make("modules", f"KDIR={tree.place}/kdir", **kernel(tree))
 
 
+def our_folder_is_not_the_kernels(tree):
+    """Check that O=DIR names the folder of library and tools, and that the kernel's build system gets no O."""
+    env = kernel(tree)
+    tree.make("modules", f"KDIR={tree.place}/kdir", f"O={tree.place}/objects", **env)
+    said = tree.make("modules", f"KDIR={tree.place}/kdir", "kbuild=$(MAKE) -C $(KDIR) M=$(CURDIR)", f"O={tree.place}/objects",
+                     good=False, **env)
+    expect("the kernel is built in" in said, f"the kernel of this test takes any O: {said}")
+
+
 # {header: (without, with)}: for a kernel without and with a feature of include/compat.h, the declaration in the header, and
 # the text that PROBE becomes.
 FEATURES = {
@@ -373,6 +392,11 @@ def features_are_seen(tree):
             wanted = FEATURES[name][new][1].split("|")
             expect(all(words in text for words in wanted), f"{case}: {name}: no {wanted} in {text}")
         expect(("void vm_flags_clear(" in text) != new, f"{case}: {text}")
+    try:
+        compat(tree, tree.place / "kernel0", "6, 0")
+        raise Wrong("include/compat.h takes Linux 6.0")
+    except subprocess.CalledProcessError as error:
+        expect("need Linux 6.1 or later" in error.stderr, error.stderr)
     flags, text = compat(tree, tree.place / "kernel0", "7, 0", "Makefile.clean")
     expect(not any("KRDMA_HAS" in flag for flag in flags), f"make clean reads headers: {flags}")
 
@@ -389,6 +413,8 @@ CASES = {"folders that make has not made stay": foreign_folders_stay,
          "files of a package stay": files_of_a_package_stay,
          "install judges modules first": modules_are_judged_first,
          "kernels before 6.1 are refused with a line": old_kernels_are_named,
+         "O of the command line is not the kernel's": our_folder_is_not_the_kernels,
+         "warnings do not end the build of a user": warnings_are_no_errors,
          "features of a kernel are seen in its headers": features_are_seen,
          "tools are cross-compiled with CROSS_COMPILE": compiles_for_others}
 
