@@ -233,6 +233,15 @@ def write_json(file, text):
         raise BenchError(f"{file}: {error.strerror}") from None
 
 
+def check_json(file):
+    """Check that the results can be written, before an hour of measuring.  A file of earlier results is not changed."""
+    try:
+        with open(file, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise BenchError(f"{file}: {error.strerror}") from None
+
+
 def needed(args):
     """Return the groups of Debian packages that are needed for these arguments."""
     drawing = ["drawing"] if args.report else []
@@ -247,6 +256,8 @@ def work(args):
         record.parse(text, args.earlier)		# refuses an invalid file before a file is written
     if args.report:
         page.prepare(args.report)
+    if args.json:
+        check_json(args.json)
     if not args.earlier:
         text, errors = measure(args)
     if args.json:

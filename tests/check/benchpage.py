@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import tempfile
+import time
 import xml.etree.ElementTree as ET
 
 import command
@@ -97,6 +98,21 @@ def refusal_fails(folder, what, text, log):
     return "" if good else f"{what}: exit status {status}, {len(lines)} lines"
 
 
+def output_fails(folder, what, words, log):
+    """Measure into a file that cannot be written, which must fail before anything is built; the problem, or ""."""
+    out = folder / "out"
+    out.unlink(missing_ok=True)
+    begun = time.monotonic()
+    status = command.run([BENCH, "--rows", "krdma/write-8B-p50", "--rounds", "1", *words], out, SECONDS, cwd=TOP)
+    took = time.monotonic() - begun
+    said = out.read_text(encoding="utf-8", errors="replace")
+    with open(log, "a", encoding="utf-8") as stream:
+        stream.write(said)
+    lines = said.splitlines()[1:]
+    good = status == 1 and len(lines) == 1 and lines[0].startswith(f"bench: {words[-1]}: ")
+    return "" if good else f"{what}: exit status {status} after {took:.0f} s, {len(lines)} lines"
+
+
 def forged(example, change):
     report = copy.deepcopy(example)
     report["rows"][0].update(change)
@@ -122,6 +138,9 @@ def problems(folder, log):
     yield report_fails(folder, "older version", older(example), log, 2)
     for what, data in NONSENSE.items():
         yield refusal_fails(folder, what, data, log)
+    yield output_fails(folder, "JSON in a missing folder", ("--json", folder / "no/x.json"), log)
+    yield output_fails(folder, "JSON that is a folder", ("--json", folder), log)
+    yield output_fails(folder, "page in a file", ("--report", folder / "earlier.json"), log)
     for what, change in FORGED.items():
         yield refusal_fails(folder, what, forged(example, change), log)
 
