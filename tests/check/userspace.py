@@ -144,12 +144,23 @@ def headers(log):
     """Check the headers, and the library for 32 bits; a part of tools/check."""
     results = ktap.Results()
     (results.passed if stand_alone(log) else results.failed).append("each header compiles alone in C and C++")
+    (results.passed if big_endian(log) else results.failed).append("the library is refused on big-endian machines")
     case = "the library compiles for 32 bits"
     if narrow_compiler():
         (results.passed if narrow_library(log) else results.failed).append(case)
     else:
         results.skipped.append(case)
     return results
+
+
+def big_endian(log):
+    """Return whether the library is refused on a big-endian machine.  Only the preprocessor runs, with that byte order."""
+    argv = ["gcc", "-E", "-o", "/dev/null", "-w", f"-I{TOP}/tools/librfm2g/include", "-x", "c"]
+    source = TOP / "tools/librfm2g/priv.h"
+    done = subprocess.run([*argv, "-U__BYTE_ORDER__", "-D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__", source], capture_output=True, text=True,
+                          check=False)
+    static.write(log, done.stderr)
+    return "little-endian" in done.stderr and done.returncode != 0 and static.silent([*argv, source], log)
 
 
 def stand_alone(log):

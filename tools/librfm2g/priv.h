@@ -16,6 +16,11 @@
 #include "rfm2g_api.h"
 #include "rfm2g_version.h"
 
+/* The library finds the bytes of a word by their offsets. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "librfm2g needs a little-endian machine"
+#endif
+
 /*
  * Hide these names from programs, so that the library can access them without
  * the indirection that exported names need.
