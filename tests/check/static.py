@@ -130,6 +130,23 @@ def unexplained():
     return sorted(piece for piece in pieces if piece not in text)
 
 
+# {sources: page that describes the fields of their JSON}
+JSON = {"krping/": "krping", "tools/vrfmctl/": "status", "tools/rfm2g_util/": "status"}
+
+
+def undescribed():
+    """Fields of JSON that are not in the table of their page, as "PAGE: FIELD"."""
+    missing = []
+    for folder, page in JSON.items():
+        text = (TOP / f"Documentation/{page}.rst").read_text(encoding="utf-8")
+        code = "".join((TOP / name).read_text(encoding="utf-8") for name in files(rf"^{folder}.*\.c$"))
+        fields = set(re.findall(r'\\"([a-z][\w.]*)\\":|ctl_json_(?:number|flag)\("(\w+)"', code))
+        fields = {first or second for first, second in fields}
+        missing += [f"{page}: {name}" for name in fields - set(re.findall(r"``([\w.]+)``", text))]
+        missing += [] if fields else [f"{page}: no field of {folder} was found"]
+    return sorted(missing)
+
+
 def docs(log):
     """Does make docs produce all pages, with the descriptions of kernel-doc, and without a warning?"""
     program = kernels.source("debug-6.1") / "scripts/kernel-doc"
@@ -141,7 +158,9 @@ def docs(log):
     write(log, "".join(f"not in the pages: {name}\n" for name in missing))
     lines = unexplained()
     write(log, "".join(f"not in Documentation/troubleshooting.rst: {line}\n" for line in lines))
-    return status == 0 and not missing and not lines
+    fields = undescribed()
+    write(log, "".join(f"JSON without a description: {field}\n" for field in fields))
+    return status == 0 and not missing and not lines and not fields
 
 
 def shellcheck_reads():
@@ -161,11 +180,18 @@ def codespell(log):
 
 
 def python(log):
-    """Do all Python files compile?  They are parsed only, to leave no compiled files in the tree."""
+    """Do all Python files compile?  They are parsed only, to leave no compiled files in the tree.
+
+    preexec_fn runs Python between fork() and exec(), which may deadlock in a process with threads: setpriv does the same.
+    """
     good = True
     for name in sorted(set(files(r"\.py$") + scripts("python3"))):
         try:
-            ast.parse((TOP / name).read_text(encoding="utf-8"), name)
+            tree = ast.parse((TOP / name).read_text(encoding="utf-8"), name)
+            for call in ast.walk(tree):
+                if isinstance(call, ast.keyword) and call.arg == "preexec_fn":
+                    write(log, f"{name}:{call.value.lineno}: preexec_fn\n")
+                    good = False
         except SyntaxError as error:
             write(log, f"{name}: {error}\n")
             good = False
