@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """Tests of tools/krping with recorded results, its plots by gnuplot, and its arguments. No kernel is needed."""
+import contextlib
 import copy
 import errno
 import importlib.machinery
 import importlib.util
+import io
 import json
+import os
 import pathlib
 import re
 import struct
 import subprocess
+import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
@@ -47,10 +51,10 @@ class Wrong(Exception):
     """Raised when a result is not as expected."""
 
 
-def tool(*words):
-    """Run the tool; return (exit status, stdout, stderr)."""
-    done = subprocess.run([TOOL, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="replace", check=False, timeout=SECONDS)
+def tool(*words, **env):
+    """Run the tool with ENV in its environment; return (exit status, stdout, stderr)."""
+    done = subprocess.run([sys.executable, TOOL, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", check=False, timeout=SECONDS, env={**os.environ, **env})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -106,6 +110,8 @@ def check_early(folder):
                         (("-o", folder / "no/x.json"), "No such file"), (("-U", folder / "no/x"), "No such file")):
         status, out, err = tool(*words, *client)
         expect(status in (1, 2) and not out and text in err and "modprobe" not in err, f"{words}: {status} {err}")
+    status, out, err = tool("-f", "plot", *client, PATH=str(folder))
+    expect(status == 1 and not out and "gnuplot is not installed" in err, f"without gnuplot: {status} {err}")
 
 
 def loaded():

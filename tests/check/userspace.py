@@ -145,12 +145,34 @@ def headers(log):
     results = ktap.Results()
     (results.passed if stand_alone(log) else results.failed).append("each header compiles alone in C and C++")
     (results.passed if big_endian(log) else results.failed).append("the library is refused on big-endian machines")
+    (results.passed if large_map(log) else results.failed).append("rfm2g_util knows the size of a mapping of 4 GiB")
     case = "the library compiles for 32 bits"
     if narrow_compiler():
         (results.passed if narrow_library(log) else results.failed).append(case)
     else:
         results.skipped.append(case)
     return results
+
+
+# No machine of the rig has the memory for such a mapping.
+LARGE_MAP = """#include "maps.c"
+int main(void)
+{
+	struct util pages = { .map_count = 0x100000, .map_pages = true }, bytes = { .map_count = 0xffffffff };
+
+	return util_map_bytes(&pages) != 0x100000000 || util_map_bytes(&bytes) != 0xffffffff;
+}
+"""
+
+
+def large_map(log):
+    """Return whether rfm2g_util knows the size of a mapping of 4 GiB.  The rest of the tool is not linked."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections",
+                               f"-I{TOP}/tools/rfm2g_util", f"-I{TOP}/tools/librfm2g/include", "-x", "c", "-o", f"{folder}/large", "-"],
+                              input=LARGE_MAP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        static.write(log, done.stdout)
+        return done.returncode == 0 and static.silent([f"{folder}/large"], log)
 
 
 def big_endian(log):
