@@ -120,7 +120,7 @@ static int krping_hello_of_old(struct krping_session *s,
 {
 	struct krping_hello server;
 
-	if (!s->opts->verify || s->opts->test == KRPING_TEST_PING)
+	if (!s->opts->verify)
 		return 0;
 	krping_hello_of(s->opts, &server);
 	server.refused = KRPING_DIFFERENT_VERIFY;

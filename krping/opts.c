@@ -524,6 +524,12 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		{ opts->verify && opts->compat &&
 		  opts->test != KRPING_TEST_PING,
 		  "with compat, validate and verify are for pings" },
+		/* Such a server compares nothing itself. */
+		{ opts->role == KRPING_ROLE_SERVER &&
+		  opts->test == KRPING_TEST_PING &&
+		  (opts->verify == KRPING_VERIFY_MEMCMP ||
+		   (opts->verify && opts->compat)),
+		  "a server of pings takes verify=crc without compat; validate is for clients" },
 	};
 
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));

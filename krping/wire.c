@@ -151,6 +151,13 @@ static bool krping_is_mutual(const struct krping_hello *hello)
 	       hello->test == KRPING_TEST_SLAT;
 }
 
+/* Check for a server with verify= and a client that sends no checksums. */
+static bool krping_lacks_crc(const struct krping_hello *server,
+			     const struct krping_hello *client)
+{
+	return server->flags & ~client->flags & KRPING_HELLO_CRC;
+}
+
 /*
  * Check whether the client's size fits the server's buffer. A size of 0 is
  * invalid, because the tests access the last byte of the data.
@@ -173,9 +180,7 @@ krping_bench_check(const struct krping_hello *server,
 		return KRPING_DIFFERENT_IMM;
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
-	/* A server with verify= needs the client's checksum. */
-	if (server->flags & KRPING_HELLO_CRC &&
-	    !(client->flags & KRPING_HELLO_CRC))
+	if (krping_lacks_crc(server, client))
 		return KRPING_DIFFERENT_VERIFY;
 	/*
 	 * With duplex both sides run the same sizes. The number of operations
@@ -216,10 +221,12 @@ enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 {
 	if (server->test != KRPING_TEST_PING)
 		return krping_bench_check(server, client);
+	if (client->test != KRPING_TEST_PING && client->test != KRPING_TEST_FR)
+		return KRPING_DIFFERENT_TEST;
+	if (krping_lacks_crc(server, client))
+		return KRPING_DIFFERENT_VERIFY;
 	if (client->test == KRPING_TEST_FR)
 		return KRPING_AGREED;
-	if (client->test != KRPING_TEST_PING)
-		return KRPING_DIFFERENT_TEST;
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
 	/*

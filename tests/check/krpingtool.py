@@ -26,7 +26,7 @@ SECONDS = 120
 WORDS = {
     "client 10.56.0.1": "client,addr=10.56.0.1,port=9999",
     "client fe80::1%eth0 port=7 rlat count=3": "client,addr6=fe80::1%eth0,port=7,rlat,count=3",
-    "server size=4096 validate": "server,port=9999,size=4096,validate",
+    "server size=4096 verify=crc": "server,port=9999,size=4096,verify=crc",
     "client 10.56.0.1 -o x.json count=3 --quiet rlat": "client,addr=10.56.0.1,port=9999,count=3,rlat",
     "client 10.56.0.1 rlat -U x": "client,addr=10.56.0.1,port=9999,samples=1000000,rlat",
     "client 10.56.0.1 -U x samples=5": "client,addr=10.56.0.1,port=9999,samples=5",

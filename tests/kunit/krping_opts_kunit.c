@@ -143,6 +143,9 @@ static void krping_opts_verify_is_parsed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, parse(CLIENT ",verify=memcmp,compat", &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
 	KUNIT_EXPECT_TRUE(test, opts.compat);
+	KUNIT_ASSERT_EQ(test, parse(SERVER ",verify=crc", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_CRC);
+
 	KUNIT_ASSERT_EQ(test, parse(CLIENT ",validate,verify=none", &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_NONE);
 }
@@ -274,7 +277,7 @@ static void krping_opts_flags_take_no_value(struct kunit *test)
 {
 	struct krping_opts opts;
 
-	KUNIT_ASSERT_EQ(test, parse(SERVER ",validate", &opts), 0);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",validate", &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
 	KUNIT_EXPECT_FALSE(test, opts.verbose);
 	KUNIT_ASSERT_EQ(test, parse(SERVER ",verbose", &opts), 0);
@@ -560,6 +563,9 @@ static const char * const bad_commands[] = {
 	CLIENT ",slat,verify=crc",
 	CLIENT ",atomic=cas,verify=memcmp",
 	SERVER ",sbw,validate",
+	SERVER ",validate",
+	SERVER ",verify=memcmp",
+	SERVER ",compat,verify=crc",
 	CLIENT ",compat,bw,validate",
 	/* measurements of a role or a test that has none */
 	SERVER ",warmup=1",

@@ -119,6 +119,9 @@ hellos() {
 	pair "size=5000,verify=crc" "$ping,server_inv" EPROTOTYPE EPROTOTYPE
 	pair "size=131072,server_inv" "count=30,size=131072,verify=crc,server_inv"
 	pair "size=5000,local_dma_lkey,mem_mode=mr" "$ping,mem_mode=mr"
+	pair "size=5000,verify=crc" "$ping"
+	pair "size=5000,verify=crc" "count=30,size=5000" EPROTOTYPE EPROTOTYPE
+	pair "size=5000,verify=crc" "compat,count=30,size=5000" any EPROTOTYPE
 	pair "compat,size=5000" "$ping"
 	pair "size=5000" "compat,$ping"
 	pair "compat,size=5000" "compat,$ping"
