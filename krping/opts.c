@@ -243,12 +243,18 @@ static int krping_log_len(const char *text)
 	return strnlen(text, KRPING_LOG_MAX);
 }
 
-/* Parse a number. Unlike kstrtou64(), reject a sign. An empty value is 0. */
+/*
+ * Parse a number. Unlike kstrtou64(), reject a sign, and a leading 0, which
+ * would mean octal. An empty value is 0.
+ */
 static int krping_number(const struct krping_opt *opt, const char *value,
 			 u64 *number)
 {
 	*number = 0;
-	if (!*value || (isdigit(*value) && !kstrtou64(value, 0, number)))
+	if (!*value)
+		return 0;
+	if (isdigit(*value) && !(value[0] == '0' && isdigit(value[1])) &&
+	    !kstrtou64(value, 0, number))
 		return 0;
 	pr_err_ratelimited("invalid numeric value in %s=%*pE\n", opt->name,
 			   krping_log_len(value), value);

@@ -107,7 +107,7 @@ static int vrfm_item_bad(const struct vrfm_item *vi, const char *name,
 
 static int vrfm_item_parse(const char *page, u32 min, u32 max, u32 *value)
 {
-	int ret = kstrtou32(page, 0, value);
+	int ret = vrfm_is_octal(page) ? -EINVAL : kstrtou32(page, 0, value);
 
 	if (ret)
 		return ret;
@@ -367,7 +367,7 @@ CONFIGFS_ATTR(vrfm_item_, direct_min);
 
 static int vrfm_parse_port(const char *page, u16 *port)
 {
-	int ret = kstrtou16(page, 0, port);
+	int ret = vrfm_is_octal(page) ? -EINVAL : kstrtou16(page, 0, port);
 
 	if (ret)
 		return ret;

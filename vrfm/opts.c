@@ -29,6 +29,21 @@ static unsigned int vrfm_suffix(char last)
 	}
 }
 
+/**
+ * vrfm_is_octal - check for a number that kstrto*() would read as octal
+ * @text: text
+ *
+ * An admin who writes 010 means ten, and the kernel reads eight.
+ *
+ * Context: any.
+ * Return: true if @text begins with a 0 and another digit.
+ */
+bool vrfm_is_octal(const char *text)
+{
+	text += *text == '+';
+	return text[0] == '0' && isdigit(text[1]);
+}
+
 /*
  * Parse a number of bytes. memparse() is not used, because in Linux 6.1 it
  * parses 2^64 as 0.
@@ -41,7 +56,7 @@ static int vrfm_parse_bytes(const char *text, u64 *bytes)
 	u64 value;
 	int ret;
 
-	if (!isdigit(*text))
+	if (!isdigit(*text) || vrfm_is_octal(text))
 		return -EINVAL;
 	if (text[len - 1] == '\n')
 		len--;

@@ -60,6 +60,7 @@ struct vrfm_peer_text {
 };
 
 int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer);
+bool vrfm_is_octal(const char *text);
 int vrfm_parse_size(const char *text, u64 *size);
 int vrfm_parse_unit(const char *name, unsigned int *unit);
 int vrfm_parse_direct(const char *text, u32 *mode);

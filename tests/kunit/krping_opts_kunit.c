@@ -383,7 +383,7 @@ static const struct number_case number_cases[] = {
 	{ "count=12", 12 },
 	{ "count=0x10", 16 },
 	{ "count=0X1f", 31 },
-	{ "count=0100", 64 },
+	{ "count=0", 0 },
 	{ "count=4294967295", U32_MAX },
 };
 
@@ -451,6 +451,11 @@ static const char * const bad_commands[] = {
 	"server,size= 1",
 	"server,size=1 ",
 	"server,size=0x",
+	"server,size=0100",
+	"server,port=09",
+	"server,count=00",
+	"server,sweep=1-010",
+	"stop=01",
 	"server,size=08",
 	"server,size=64k",
 	"server,size=one",

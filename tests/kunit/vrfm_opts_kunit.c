@@ -33,6 +33,7 @@ static void size_refuses_invalid_number(struct kunit *test)
 	static const char * const texts[] = {
 		"", "M", "-4K", "+4K", " 4K", "4Q", "4K x", "4KK", "4.5M",
 		"64M\n\n", "4096\n\n", "4096\nK", "K\n", "\n", "0x", "4096 ",
+		"010000", "064M", "00x1000",
 	};
 	u64 size = 77;
 	int i;
@@ -41,6 +42,22 @@ static void size_refuses_invalid_number(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, vrfm_parse_size(texts[i], &size),
 				    -EINVAL, "%s", texts[i]);
 	KUNIT_EXPECT_EQ(test, size, 77ULL);
+}
+
+static void leading_zero_is_octal(struct kunit *test)
+{
+	static const char * const octal[] = { "010", "00", "09", "+07\n" };
+	static const char * const others[] = {
+		"", "0", "0\n", "+0", "0x10", "10", "100", "0K",
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(octal); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, vrfm_is_octal(octal[i]), "%s",
+				      octal[i]);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_FALSE_MSG(test, vrfm_is_octal(others[i]), "%s",
+				       others[i]);
 }
 
 static void size_refuses_out_of_range(struct kunit *test)
@@ -178,6 +195,7 @@ static void direct_accepts_auto_on_off_only(struct kunit *test)
 static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(size_accepts_suffixes),
 	KUNIT_CASE(size_refuses_invalid_number),
+	KUNIT_CASE(leading_zero_is_octal),
 	KUNIT_CASE(size_refuses_out_of_range),
 	KUNIT_CASE(unit_is_parsed_from_name),
 	KUNIT_CASE(unit_refuses_other_names),

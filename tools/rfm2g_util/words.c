@@ -29,6 +29,12 @@ int util_split(char *line, char **words, int room)
 	return n;
 }
 
+/* Check for a leading 0, which strtoull() reads as octal. */
+static bool util_is_octal(const char *text)
+{
+	return text[0] == '0' && isdigit((unsigned char)text[1]);
+}
+
 static bool util_parse(const char *text, int base, uint64_t max,
 		       uint64_t *value)
 {
@@ -36,13 +42,15 @@ static bool util_parse(const char *text, int base, uint64_t max,
 
 	if (!isxdigit((unsigned char)*text))
 		return false;
+	if (!base && util_is_octal(text))
+		return false;
 	errno = 0;
 	*value = strtoull(text, &end, base);
 	return !errno && !*end && *value <= max;
 }
 
 /**
- * util_number - parse a number of 32 bits as in C
+ * util_number - parse a number of 32 bits, decimal or hexadecimal with 0x
  * @text: text
  * @value: result
  *
@@ -53,7 +61,8 @@ bool util_number(const char *text, uint32_t *value)
 	uint64_t wide;
 
 	if (!util_parse(text, 0, UINT32_MAX, &wide)) {
-		fprintf(stderr, "%s is not a number of 32 bits\n", text);
+		fprintf(stderr, "%s is not a number of 32 bits%s\n", text,
+			util_is_octal(text) ? ": it has a leading 0" : "");
 		return false;
 	}
 	*value = wide;

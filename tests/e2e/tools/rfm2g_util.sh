@@ -92,6 +92,8 @@ wrong_use() {
 	says 1 "*error 20: *" dump 0xff000 4 1048576
 	says 2 "*is not a number*usage: peek8 OFFSET" peek8 zero
 	says 2 "*is not a number*" peek8 -1
+	says 2 "*is not a number*leading 0*" peek8 010
+	says 2 "*is not a number*leading 0*" poke32 08 0x10
 	says 2 "*is not a number*" peek8 0x100000000
 	says 2 "*does not fit*" poke8 256 0
 	says 2 "usage: peek8 OFFSET" peek8

@@ -162,6 +162,9 @@ wrong_values() {
 	refused Invalid "enabling a device without a node is refused" put $spare/enable 1
 	refused "out of range" "node 256 is refused" put $spare/node_id 256
 	refused Invalid "a node that is no number is refused" put $spare/node_id one
+	refused Invalid "a node with a leading 0 is refused" put $spare/node_id 010
+	refused Invalid "a port with a leading 0 is refused" put $spare/port 05565
+	refused Invalid "a size with a leading 0 is refused" put $spare/size 064M
 	for size in 4095 6K 3G 0 18446744073709551616 18446744073709617152 17179869185G; do
 		refused "out of range" "a size of $size is refused" put $spare/size $size
 	done
