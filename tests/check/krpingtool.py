@@ -122,6 +122,21 @@ def loaded():
     return module
 
 
+def check_listening():
+    """Check that a running server shows its address once, and that a client, an ended server and --quiet do not."""
+    module, err = loaded(), io.StringIO()
+    server = "run=7 state=running role=server error=0 listen=10.56.0.1:9999 sent=0"
+    with contextlib.redirect_stderr(err):
+        announcement = module.Announcement(True)
+        for line in ("", "run=7 state=running role=client sent=3", server.replace("running", "over")):
+            announcement.show(line)
+        module.Announcement(False).show(server)
+        expect(not err.getvalue(), f"a line that no server has caused: {err.getvalue()}")
+        announcement.show(server)
+        announcement.show(server)
+    expect(err.getvalue() == "krping: run 7 is listening on 10.56.0.1:9999\n", f"listening: {err.getvalue()!r}")
+
+
 def check_long_list(folder):
     """Check that a text of the kernel of more than 64 KiB, such as a long list of runs, is read whole."""
     text = "".join(f"run={number} state=over result=0 words={'x' * 300}\n" for number in range(1000))
@@ -223,6 +238,7 @@ def check_all(folder):
     check_halves(result, folder)
     check_early(folder)
     check_reasons()
+    check_listening()
     check_long_list(folder)
     check_version()
     check_json(result, folder)

@@ -41,8 +41,17 @@ holds() {
 
 is_over() { [[ -z $(</proc/krping) ]]; }
 
+# Modules and tool have the same version. Debian's modinfo shows the version of a module, sysfs that of the loaded one.
+versions() {
+	[[ "krping $(</sys/module/krping/version)" == "$(/add/krping --version)" &&
+		$(</sys/module/krdma/version) == "$(</sys/module/krping/version)" ]]
+	ok $? "krdma and krping have the version of the tool: $(</sys/module/krping/version)"
+}
+
 serve() {
 	does 0 "server --format line in the background" --format line server accept=0 bg size=4096
+	[[ $said == "krping: run "*" is listening on 0.0.0.0:9999" ]]
+	ok $? "server prints its address and port: $said"
 	holds "server --format line prints its number" "run=* role=server test=ping *"
 	does 0 "server --format json in the background" --format json server rlat port=9998 accept=0 bg size=4096
 	holds "server --format json prints JSON" "{*\"test\": \"rlat\"*}"
