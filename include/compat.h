@@ -110,6 +110,29 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 })
 #endif
 
+/*
+ * The kernel has wait_event_killable_timeout(), and a freezable variant that is
+ * interruptible, but none that is killable and freezable. TASK_FREEZABLE exists
+ * since v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer logic").
+ * The caller must hold no lock: another task that waits for it would refuse to
+ * be frozen.
+ */
+#ifndef wait_event_killable_freezable_timeout
+#define wait_event_killable_freezable_timeout(wq, condition, timeout)	\
+({									\
+	long __ret = timeout;						\
+									\
+	might_sleep();							\
+	if (!___wait_cond_timeout(condition))				\
+		__ret = ___wait_event(wq,				\
+				      ___wait_cond_timeout(condition),	\
+				      (TASK_KILLABLE | TASK_FREEZABLE), \
+				      0, timeout,			\
+				      __ret = schedule_timeout(__ret));	\
+	__ret;								\
+})
+#endif
+
 /**
  * krdma_mr_room - return the number of pages to request from ib_alloc_mr()
  * @ibdev: device

@@ -14,6 +14,7 @@
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/suspend.h>
 
 #include "compat.h"
 #include "link.h"
@@ -23,6 +24,8 @@ static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
 static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];
 static dev_t vrfm_devt;
 static umode_t vrfm_mode;
+/* Written by the notifier of suspend; read without a lock. */
+static bool vrfm_suspending;
 
 static struct vrfm_dev *vrfm_dev_of(struct device *dev)
 {
@@ -41,37 +44,6 @@ static struct class vrfm_class = {
 	.dev_groups = vrfm_dev_groups,
 	.devnode = vrfm_devnode,
 };
-
-/**
- * vrfm_device_init - register the class and the device numbers
- * @mode: permissions of the device nodes
- *
- * Return: 0 or an error.
- */
-int vrfm_device_init(umode_t mode)
-{
-	int ret;
-
-	vrfm_mode = mode;
-	ret = alloc_chrdev_region(&vrfm_devt, 0, VRFM_DEVICES, VRFM_NAME);
-	if (ret)
-		return ret;
-	ret = class_register(&vrfm_class);
-	if (ret)
-		unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
-	return ret;
-}
-
-/**
- * vrfm_device_exit - unregister the class and the device numbers
- *
- * Context: may sleep; no device is left.
- */
-void vrfm_device_exit(void)
-{
-	class_unregister(&vrfm_class);
-	unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
-}
 
 /**
  * vrfm_devices_lock - lock the table of devices against changes
@@ -102,6 +74,105 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 {
 	lockdep_assert_held(&vrfm_devices_mutex);
 	return vrfm_devices[unit];
+}
+
+/**
+ * vrfm_is_suspending - check whether this machine is being suspended
+ *
+ * While tasks are frozen, a writer must not wait for slow peers: it holds a
+ * lock, so it cannot be frozen, and the suspend fails after 20 s.
+ *
+ * Context: any.
+ * Return: true from the time before tasks are frozen until they are thawed.
+ */
+bool vrfm_is_suspending(void)
+{
+	return READ_ONCE(vrfm_suspending);
+}
+
+/* Let writers that wait for room check their deadlines again. */
+static void vrfm_wake_writers(void)
+{
+	struct vrfm_dev *vdev;
+	unsigned int unit;
+
+	vrfm_devices_lock();
+	for (unit = 0; unit < VRFM_DEVICES; unit++) {
+		vdev = vrfm_device(unit);
+		if (!vdev)
+			continue;
+		atomic_inc(&vdev->room_changes);
+		wake_up_all(&vdev->room);
+	}
+	vrfm_devices_unlock();
+}
+
+/*
+ * Take part in suspend: PREPARE comes before tasks are frozen, POST after they
+ * are thawed.
+ */
+static int vrfm_power_event(struct notifier_block *block, unsigned long event,
+			    void *data)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		WRITE_ONCE(vrfm_suspending, true);
+		vrfm_wake_writers();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		WRITE_ONCE(vrfm_suspending, false);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block vrfm_power_notifier = {
+	.notifier_call = vrfm_power_event,
+};
+
+/**
+ * vrfm_device_init - register the class, the device numbers and the notifier
+ * @mode: permissions of the device nodes
+ *
+ * Return: 0 or an error.
+ */
+int vrfm_device_init(umode_t mode)
+{
+	int ret;
+
+	vrfm_mode = mode;
+	ret = alloc_chrdev_region(&vrfm_devt, 0, VRFM_DEVICES, VRFM_NAME);
+	if (ret)
+		return ret;
+	ret = class_register(&vrfm_class);
+	if (ret)
+		goto err_unregister_region;
+	ret = register_pm_notifier(&vrfm_power_notifier);
+	if (ret)
+		goto err_unregister_class;
+	return 0;
+
+err_unregister_class:
+	class_unregister(&vrfm_class);
+err_unregister_region:
+	unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
+	return ret;
+}
+
+/**
+ * vrfm_device_exit - unregister what vrfm_device_init() has registered
+ *
+ * Context: may sleep; no device is left.
+ */
+void vrfm_device_exit(void)
+{
+	unregister_pm_notifier(&vrfm_power_notifier);
+	class_unregister(&vrfm_class);
+	unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
 }
 
 /*

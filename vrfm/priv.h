@@ -568,6 +568,7 @@ void vrfm_debugfs_remove(struct vrfm_dev *vdev);
 /* device.c */
 int vrfm_device_init(umode_t mode);
 void vrfm_device_exit(void);
+bool vrfm_is_suspending(void);
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params);
 int vrfm_dev_publish(struct vrfm_dev *vdev);

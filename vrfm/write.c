@@ -108,6 +108,9 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 
 	if (us == VRFM_OVERLOAD_DEVICE)
 		us = READ_ONCE(link->vdev->params.overload_us);
+	/* A writer waits with a lock, so it must not be frozen: end its wait. */
+	if (vrfm_is_suspending())
+		us = 0;
 	from = min(from, ktime_add_us(pause->began, us));
 	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
 }
@@ -688,8 +691,9 @@ static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
 {
 	long left = max_t(long, end - jiffies, 0);
 
-	left = wait_event_killable_timeout(vdev->room, vrfm_mark_reached(mark),
-					   left);
+	left = wait_event_killable_freezable_timeout(vdev->room,
+						     vrfm_mark_reached(mark),
+						     left);
 	if (left < 0)
 		return -EINTR;
 	return left ? 0 : -ETIMEDOUT;

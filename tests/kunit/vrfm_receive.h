@@ -108,6 +108,14 @@ static unsigned int fuzz_left;
 /* Number of events of an invalid type. */
 static unsigned int fuzz_wrong_events;
 
+/* Whether this machine seems to be suspended. */
+static bool fuzz_suspending;
+
+bool vrfm_is_suspending(void)
+{
+	return fuzz_suspending;
+}
+
 void fuzz_disconnect(struct krdma_cb *cb)
 {
 	fuzz_disconnects++;

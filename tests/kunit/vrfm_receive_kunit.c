@@ -1370,6 +1370,14 @@ static void overload_us_of_peer_overrides_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
+static void suspend_ends_waits_for_room(struct kunit *test)
+{
+	window_full(test->priv, 3000000);
+	fuzz_suspending = true;
+	KUNIT_EXPECT_LT(test, wait_for_room(test), 1000000LL);
+	fuzz_suspending = false;
+}
+
 /* Another writer waits for room on the link of node 2. */
 static void event_waits_for_target_node_only(struct kunit *test)
 {
@@ -1420,6 +1428,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(wait_until_past_time_returns),
 	KUNIT_CASE(overload_us_zero_leaves_behind_at_once),
 	KUNIT_CASE(overload_us_of_peer_overrides_device),
+	KUNIT_CASE(suspend_ends_waits_for_room),
 	KUNIT_CASE(event_waits_for_target_node_only),
 	KUNIT_CASE(transmitter_off_waits_for_no_peer),
 	KUNIT_CASE(large_block_gets_room_beside_small_ones),

@@ -203,6 +203,63 @@ cut_off() {
 	barrier mended
 }
 
+# suspended: freeze all tasks of this node for a second, as a suspend does. Fail if a task is not frozen within 1.5 s.
+suspended() {
+	local status=0
+	echo 1500 >/sys/power/pm_freeze_timeout
+	echo 1 >/sys/module/suspend/parameters/pm_test_delay
+	echo freezer >/sys/power/pm_test
+	echo freeze >/sys/power/state || status=$?
+	echo none >/sys/power/pm_test
+	echo 20000 >/sys/power/pm_freeze_timeout
+	return "$status"
+}
+
+# Suspend node 1 while a task flushes and another one writes, both waiting for a peer that was cut off. The kernels of
+# User-mode Linux cannot be suspended.
+asleep() {
+	local pids
+	[[ -e /sys/power/pm_test ]] || return 0
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	((NODE != 3)) || network loss 100%
+	barrier asleep-cut
+	if ((NODE == 1)); then
+		check "overload_us is set to 60 s" eval "echo 60000000 >$config/overload_us"
+		rfm poke 73728 2
+		own flush 0xFFFFFFFF >/dev/null &
+		sleep 0.3
+		check "a node is suspended while a task flushes" suspended
+		kill -9 $!
+		wait $!
+	fi
+	barrier asleep-once
+	((NODE != 3)) || network
+	check "node $NODE is linked with both peers after node 1 was suspended in flush" within 60 rfm_is ready
+	barrier asleep-linked
+	((NODE != 3)) || network loss 100%
+	barrier asleep-cut-again
+	if ((NODE == 1)); then
+		pids=()
+		for _ in 1 2; do
+			/add/rfm "$RFM" heavy 262144 60000 $((20 * slow)) >/dev/null &
+			pids+=($!)
+		done
+		check "two writers wait for a silent peer" within 5 two_wait
+		check "a node is suspended while two tasks write" suspended
+		kill -9 "${pids[@]}"
+		wait "${pids[@]}"
+		check "overload_us is set to its default" eval "echo 100000 >$config/overload_us"
+	fi
+	barrier asleep-twice
+	((NODE != 3)) || network
+	check "node $NODE is linked with both peers after node 1 was suspended while writing" within 60 rfm_is ready
+	barrier awake
+}
+
+two_wait() {
+	grep -qx "writers_waiting 2" "/sys/kernel/debug/vrfm/${RFM#/dev/}/device"
+}
+
 going() {
 	rm -f "/tmp/going-$NODE"
 	results own gone "/tmp/going-$NODE" >/tmp/gone &
@@ -234,6 +291,7 @@ loading
 flushing
 states
 cut_off
+asleep
 going
 after=$(resources)
 [[ $before == "$after" ]]
