@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # mmap-edge-cases: programs store into mappings that are unmapped in part, moved, protected, forked, or pinned by the kernel.
-# Programs exit after stores, or are killed during stores. Each word reaches the other node, and no page keeps a twin.
+# Programs exit after stores, or are killed during stores. cp, dd, od and Python use the device, which they do not know. Each
+# word reaches the other node, and no page keeps a twin.
 #
 #   node 1 (stores) ---> node 2 (receives)
 #
@@ -11,6 +12,7 @@
 # alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/corners
+# add: ordinary-tools
 # append: ncpus=1
 # guarantees: G4 G8
 # timeout: 200
@@ -100,6 +102,7 @@ for us in 50 1000000; do
 		at=$((at + room))
 		barrier "$case$us-seen"
 	done
+	((NODE != 1)) || results python3 /add/ordinary-tools "$RFM" 1048576
 	((NODE != 1)) || killed
 	((NODE != 1)) || check "flush_us=$us: no page is watched after all programs have ended" within 30 calm
 	check "flush_us=$us: all stores of node $NODE are sent" rfm_settle

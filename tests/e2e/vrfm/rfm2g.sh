@@ -124,15 +124,25 @@ allocated() {
 	awk '/^pgalloc/ { n += $2 } END { print n }' /proc/vmstat
 }
 
-# The driver must refuse a device of 2 GiB before it allocates memory, because no node has that much available memory.
+# The driver must refuse a device of 2 GiB before it allocates memory, because no node has that much available memory. Other
+# programs and devices are not affected.
 too_large() {
-	local before
+	local before pid
+	make "$config/$name" "$NODE" 1M
+	(exec sleep 1000) &
+	pid=$!
 	mkdir $spare && put $spare/node_id 99 && put $spare/size 2G
 	before=$(allocated)
 	refused "Cannot allocate memory" "a device larger than the available memory is refused" put $spare/enable 1
 	(($(allocated) - before < 16384))
 	ok $? "a device larger than the available memory allocates nothing: $(($(allocated) - before)) pages"
 	rmdir $spare
+	printf 'here' | dd of="$RFM" bs=4 seek=1 status=none conv=notrunc
+	[[ $(od -An -c -j 4 -N 4 "$RFM" | tr -d ' ') == here ]]
+	ok $? "another device works after a device that is too large was refused"
+	check "a program lives after a device that is too large was refused" kill "$pid"
+	wait "$pid" 2>/dev/null
+	rmdir "$config/$name"
 	barrier too_large
 }
 
