@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # mtu: the interfaces of two hosts have different MTUs. Both ends report the difference in the log, in debugfs and to
-# their consumers. Persistent connections, and links of vrfm, use the smaller path MTU, and long messages arrive.
+# their consumers. Persistent connections, and links of vrfm, use the smaller path MTU, and long messages arrive. They also
+# arrive after the MTU was lowered while nodes are linked.
 #
 #   node 1 (MTU for packets of 4096 bytes) --- node 2 (MTU 1500)
 #
@@ -146,6 +147,21 @@ flows() {
 	barrier flowed
 }
 
+# Lower the MTU of both nodes below the path MTU of the link, which then has to be established again.
+lowered() {
+	mtu 1000
+	barrier lowered
+	check "node $NODE writes after the MTU was lowered while linked" rfm fill $((NODE << 20)) 1048576 $((90 + NODE))
+	check "the peer has all writes of node $NODE after the MTU was lowered" within 60 rfm_settle
+	barrier lowered-settled
+	rfm sum >"/exchange/lowered.$NODE"
+	barrier lowered-summed
+	cmp /exchange/lowered.1 /exchange/lowered.2
+	ok $? "both nodes have the same memory after the MTU was lowered"
+	echo "# $(rfm_peer_line $other)"
+	barrier lowered-over
+}
+
 unlinked() {
 	check "node $NODE removes its device" rfm_unmake
 	barrier unlinked
@@ -175,6 +191,7 @@ forget
 if [[ $LINK == siw ]]; then linked 0 0 0 ""; else linked 1024 1024 1024 ""; fi
 logged 0 "MTU" "equal MTUs are not logged"
 flows 2
+lowered
 unlinked
 same_resources "$before" "resources are as before"
 finish

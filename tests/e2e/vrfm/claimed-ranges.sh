@@ -133,6 +133,28 @@ limit() {
 	end limit
 }
 
+# The memory of writable pages is charged to the control group of the program that stores into them. The kernels of
+# User-mode Linux have no control groups.
+charged() {
+	local group=/tmp/cgroup/twins pid kib
+	mkdir -p /tmp/cgroup
+	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
+	echo +memory 2>/dev/null >/tmp/cgroup/cgroup.subtree_control
+	mkdir "$group" 2>/dev/null && [[ -e $group/memory.stat ]] || return 0
+	new 8M flush_us=1000000 quiet_us=10000000
+	if ((NODE == 1)); then
+		(echo "$BASHPID" >"$group/cgroup.procs" && exec /add/rfm "$RFM" dirty 1048576 1000 60) >"$results/charged" &
+		pid=$!
+		check "a process in a control group dirties 1000 pages" within 10 twins_are 1000
+		kib=$(($(awk '$1 == "kernel" { print $2 }' "$group/memory.stat") >> 10))
+		((kib >= 4000 && kib < 16000))
+		ok $? "1000 writable pages are charged to the control group: $kib KiB"
+		kill "$pid"
+		wait "$pid" 2>/dev/null
+	fi
+	end charged
+}
+
 # A process stores into 1024 pages all the time, which is the limit of writable pages. So each of these pages differs
 # whenever the scanner compares it. Another process must still get a writable page.
 busy() {
@@ -150,7 +172,7 @@ busy() {
 	end busy
 }
 
-(($# > 0)) || set -- loop others limit busy
+(($# > 0)) || set -- loop others limit charged busy
 for case in "$@"; do
 	$case
 done
