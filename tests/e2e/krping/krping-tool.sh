@@ -127,6 +127,7 @@ interrupted() {
 	holds "an endless client prints its result after SIGTERM" "run *"
 }
 
+versions
 if ((NODE == 1)); then
 	serve
 else

@@ -193,7 +193,23 @@ events() {
 	says 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
-# A wait for an event continues after its process was stopped by SIGSTOP and continued by SIGCONT.
+# frozen PID: freeze PID by its control group, as "docker pause" does, and thaw it. The kernels of User-mode Linux have no
+# control groups.
+frozen() {
+	local group=/tmp/cgroup/util
+	mkdir -p /tmp/cgroup
+	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
+	mkdir "$group" 2>/dev/null && [[ -e $group/cgroup.freeze ]] || return 0
+	echo "$1" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	check "a task that waits for an event is frozen within 5 s" within 5 grep -q "frozen 1" "$group/cgroup.events"
+	echo 0 >"$group/cgroup.freeze"
+	sleep 0.3
+	grep -q "cancelwait\|error" "$results/continued"
+	ok $(($? == 0)) "a wait continues after its program was frozen and thawed"
+}
+
+# A wait for an event continues after its process was stopped by SIGSTOP and continued by SIGCONT, or frozen and thawed.
 continued() {
 	rfm2g_util -d "$unit" wait 3 60000 >"$results/continued" 2>&1 &
 	until grep -q waiting "$results/continued"; do sleep 0.1; done
@@ -202,6 +218,7 @@ continued() {
 	sleep 0.3
 	kill -CONT $!
 	sleep 0.3
+	frozen $!
 	check "a wait continues after its program was stopped and continued" util cancelwait 3
 	wait $!
 	[[ $? == 1 && $(<"$results/continued") == *"error 36"* ]]

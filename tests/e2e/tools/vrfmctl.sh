@@ -49,6 +49,7 @@ file() {
 }
 
 devices() {
+	says 0 "vrfmctl $(</sys/module/vrfm/version)" vrfmctl --version
 	says 1 "vrfmctl: there is no device: describe one in /etc/vrfm.conf, then vrfmctl up" vrfmctl status
 	file "# a device" "[$name]" "node = $NODE  # mine" "size=1M" "network = 0x7"
 	ctl 0 "*: 1 device
