@@ -130,6 +130,16 @@ def unexplained():
     return sorted(piece for piece in pieces if piece not in text)
 
 
+WIDTH = 120
+
+
+def wide():
+    """Lines of *.rst that are longer than WIDTH columns, as "FILE:LINE"."""
+    return [f"{name}:{number}" for name in files(r"\.rst$")
+            for number, line in enumerate((TOP / name).read_text(encoding="utf-8").splitlines(), 1)
+            if len(line.expandtabs()) > WIDTH]
+
+
 # {sources: page that describes the fields of their JSON}
 JSON = {"krping/": "krping", "tools/vrfmctl/": "status", "tools/rfm2g_util/": "status"}
 
@@ -160,7 +170,9 @@ def docs(log):
     write(log, "".join(f"not in Documentation/troubleshooting.rst: {line}\n" for line in lines))
     fields = undescribed()
     write(log, "".join(f"JSON without a description: {field}\n" for field in fields))
-    return status == 0 and not missing and not lines and not fields
+    long = wide()
+    write(log, "".join(f"longer than {WIDTH} columns: {line}\n" for line in long))
+    return status == 0 and not any((missing, lines, fields, long))
 
 
 def shellcheck_reads():
