@@ -111,25 +111,24 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * The kernel has wait_event_killable_timeout(), and a freezable variant that is
- * interruptible, but none that is killable and freezable. TASK_FREEZABLE exists
- * since v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer logic").
- * The caller must hold no lock: another task that waits for it would refuse to
- * be frozen.
+ * The kernel has no variant that is killable and freezable. TASK_FREEZABLE
+ * exists since v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer
+ * logic"). The caller must hold no lock: another task that waits for the lock
+ * would refuse to be frozen. For the limit of 0 see
+ * wait_event_killable_hrtimeout().
  */
-#ifndef wait_event_killable_freezable_timeout
-#define wait_event_killable_freezable_timeout(wq, condition, timeout)	\
+#ifndef wait_event_killable_freezable_hrtimeout
+#define wait_event_killable_freezable_hrtimeout(wq, condition, timeout)	\
 ({									\
-	long __ret = timeout;						\
+	const ktime_t __left = max_t(ktime_t, timeout, 0);		\
+	int __killed = 0;						\
 									\
 	might_sleep();							\
-	if (!___wait_cond_timeout(condition))				\
-		__ret = ___wait_event(wq,				\
-				      ___wait_cond_timeout(condition),	\
-				      (TASK_KILLABLE | TASK_FREEZABLE), \
-				      0, timeout,			\
-				      __ret = schedule_timeout(__ret));	\
-	__ret;								\
+	if (!(condition))						\
+		__killed = __wait_event_hrtimeout(wq, condition, __left, \
+						  TASK_KILLABLE |	\
+						  TASK_FREEZABLE);	\
+	__killed;							\
 })
 #endif
 

@@ -16,7 +16,6 @@
  *
  * Each call first sends the earlier stores of the program into mappings.
  */
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -686,17 +685,22 @@ static bool vrfm_mark_reached(const struct vrfm_mark *mark)
 	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
 }
 
+/*
+ * Wait for one peer until END. A wait in ticks could end a whole tick early, and
+ * a millisecond may be less than a tick.
+ */
 static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
-			  unsigned long end)
+			  ktime_t end)
 {
-	long left = max_t(long, end - jiffies, 0);
+	ktime_t left = end == KTIME_MAX ? end : ktime_sub(end, ktime_get());
+	int ret;
 
-	left = wait_event_killable_freezable_timeout(vdev->room,
-						     vrfm_mark_reached(mark),
-						     left);
-	if (left < 0)
+	ret = wait_event_killable_freezable_hrtimeout(vdev->room,
+						      vrfm_mark_reached(mark),
+						      left);
+	if (ret && ret != -ETIME)
 		return -EINTR;
-	return left ? 0 : -ETIMEDOUT;
+	return ret ? -ETIMEDOUT : 0;
 }
 
 static void vrfm_mark_count(const struct vrfm_mark *mark,
@@ -714,7 +718,8 @@ static void vrfm_mark_count(const struct vrfm_mark *mark,
 static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 			   int n, struct vrfm_flush *flush)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(flush->timeout_ms);
+	ktime_t end = flush->timeout_ms == VRFM_FOREVER ? KTIME_MAX :
+		      ktime_add_ms(ktime_get(), flush->timeout_ms);
 	int i, ret = 0;
 
 	for (i = 0; i < n && ret != -EINTR; i++)

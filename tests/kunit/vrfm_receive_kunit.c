@@ -1260,6 +1260,41 @@ static void wait_for_room_is_overload_us_exactly(struct kunit *test)
 }
 
 /*
+ * Wait for a peer that does not acknowledge, as VRFM_FLUSH does. Return the time
+ * of the wait, in us.
+ */
+static s64 flush_us(struct kunit *test, u32 timeout_ms)
+{
+	struct fuzz *f = test->priv;
+	const struct vrfm_mark mark = {
+		.link = f->link, .ups = f->link->counts.ups,
+		.sequence = f->link->acked + 1,
+	};
+	struct vrfm_flush flush = { .timeout_ms = timeout_ms };
+	ktime_t began = ktime_get();
+
+	KUNIT_EXPECT_EQ(test, vrfm_marks_wait(f->vdev, &mark, 1, &flush),
+			-ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, flush.behind, 1U);
+	return ktime_us_delta(ktime_get(), began);
+}
+
+/* A wait in ticks takes 4 ms or more if a tick has 4 ms. */
+static void flush_timeout_is_exact(struct kunit *test)
+{
+	unsigned int i, quick = 0;
+	s64 us;
+
+	for (i = 0; i < 20; i++) {
+		us = flush_us(test, 1);
+		KUNIT_EXPECT_GE(test, us, 1000LL);
+		quick += us < 3000;
+	}
+	KUNIT_EXPECT_GT(test, quick, 0U);
+	KUNIT_EXPECT_LT(test, flush_us(test, 0), 1000000LL);
+}
+
+/*
  * Simulate a step that began to wait @ms ago. Return whether the step leaves
  * the peer behind.
  */
@@ -1422,6 +1457,7 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(wait_for_room_is_overload_us_exactly),
+	KUNIT_CASE(flush_timeout_is_exact),
 	KUNIT_CASE(wait_restarts_for_link_that_fills_up),
 	KUNIT_CASE(wait_is_limited_for_full_link),
 	KUNIT_CASE(wait_includes_earlier_steps),
