@@ -10,6 +10,7 @@
  * word. This node does not send it, because the other node does.
  */
 #include <linux/bitmap.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 
 #include "copy.h"
@@ -178,10 +179,28 @@ static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 }
 
 /*
- * Send up to WORDS missed words, in up to RUNS runs. Each word takes up to 16
- * bytes of ROOM. The next step continues behind the last word that was sent. So
- * words at the end of the memory are sent even if words at the beginning are
- * written again and again.
+ * Find the next run of missed words, of up to *N words. Two words that fill 8
+ * aligned bytes may be a double, so a run is never cut between them.
+ *
+ * Return: the first word; *N is the number of words.
+ */
+static u32 vrfm_catchup_next(const struct vrfm_map *map, u32 from, u32 *n)
+{
+	const u32 most = max_t(u32, *n, 2);
+	u32 first = vrfm_map_next(map, from, most + 1, n);
+
+	if (first < map->nwords && *n > most)
+		*n = round_down(first + most, 2) - first;
+	return first;
+}
+
+/*
+ * Send up to WORDS missed words, in up to RUNS runs. A run of a single word
+ * takes up to 16 bytes of ROOM, and so does a run of two words. The next step
+ * continues behind the last word that was sent. So words at the end of the
+ * memory are sent even if words at the beginning are written again and again.
+ * The step begins at an even word, so that it does not find only the second
+ * half of a double that is written in between.
  */
 static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 			     u32 runs)
@@ -192,7 +211,7 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 	words = min(words, link->missed.set);
 	while (room >= 16 && taken < words && runs) {
 		n = min3(most, room / 16, words - taken);
-		first = vrfm_map_next(&link->missed, link->cursor, n, &n);
+		first = vrfm_catchup_next(&link->missed, link->cursor, &n);
 		if (first >= link->missed.nwords) {
 			vrfm_catchup_went_round(link);
 			continue;
@@ -200,9 +219,9 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 		vrfm_map_clear(&link->missed, first, n);
 		took = vrfm_catchup_send(link, first, n);
 		runs -= min(runs, took);
-		room -= 16 * n;
+		room -= min(room, 16 * n);
 		taken += n;
-		link->cursor = first + n;
+		link->cursor = round_up(first + n, 2);
 	}
 	if (!link->missed.set)
 		vrfm_catchup_went_round(link);

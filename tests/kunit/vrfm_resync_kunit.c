@@ -450,6 +450,79 @@ static void sync_step_is_limited_by_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
 }
 
+/*
+ * Return the number of runs in a message that begin or end between the two words
+ * of a pair of which both are among the words from @first on, before @end.
+ */
+static u32 cut_pairs(struct vrfm_slot *slot, u32 first, u32 end)
+{
+	const u8 *at = slot->pack.msg + sizeof(struct vrfm_wire_head);
+	struct vrfm_wire_run run;
+	u32 i, n = 0, from, to;
+
+	for (i = 0; i < slot->pack.count; i++) {
+		memcpy(&run, at, sizeof(run));
+		from = le32_to_cpu(run.offset) / VRFM_WORD;
+		to = from + le32_to_cpu(run.len) / VRFM_WORD;
+		n += from % 2 && from > first;
+		n += to % 2 && to < end;
+		at += sizeof(run) + ALIGN(le32_to_cpu(run.len), VRFM_WIRE_ALIGN);
+	}
+	return n;
+}
+
+static u32 all_cut_pairs(struct fuzz *f, u32 first, u32 end)
+{
+	u32 n = 0;
+	u64 i;
+
+	for (i = SENT + 1; i <= f->link->opened; i++)
+		if (vrfm_slot(f->link, i)->type == VRFM_WIRE_UPDATE)
+			n += cut_pairs(vrfm_slot(f->link, i), first, end);
+	return n;
+}
+
+/* Let the peer lack N words from word FIRST on, and begin to catch up. */
+static void lacks(struct fuzz *f, u32 first, u32 n)
+{
+	bitmap_set(f->vdev->own, first, n);
+	f->link->state = VRFM_SYNCING;
+	f->link->hold_until = jiffies;
+	f->link->lost = false;
+	vrfm_link_miss(f->link, first * VRFM_WORD, n * VRFM_WORD);
+}
+
+/* A run has up to 1024 words, so a run from word 1 would end inside a pair. */
+static void sync_step_cuts_no_double(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	lacks(f, 1, 1500);
+	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_GE(test, sent_runs(f), 2U);
+	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 1, 1501), 0U);
+}
+
+/*
+ * A step ends behind word 8. Then a program writes words 8 and 9, as a double.
+ * The next step must not begin with word 9.
+ */
+static void sync_step_begins_with_whole_double(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	lacks(f, 8, 1);
+	lacks(f, 100, 2);
+	KUNIT_EXPECT_EQ(test, vrfm_catchup_take(f->link, 16, 1, 8), 1U);
+	lacks(f, 8, 2);
+	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_EQ(test, sent_runs(f), 3U);
+	/* Only the first run ends inside a pair: word 9 was not missed then. */
+	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 0, WORDS), 1U);
+}
+
 /* The pages of the map are freed in parts, after the words were sent. */
 static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 {
@@ -509,6 +582,8 @@ static void load_done_adopts_wanted_image(struct kunit *test)
 
 static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(sync_step_is_limited_by_runs),
+	KUNIT_CASE(sync_step_cuts_no_double),
+	KUNIT_CASE(sync_step_begins_with_whole_double),
 	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
 	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
 	KUNIT_CASE(load_done_adopts_wanted_image),
