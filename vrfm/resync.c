@@ -413,16 +413,47 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
 }
 
+/*
+ * Merge two words that fill 8 aligned bytes by one store, so that no reader sees
+ * half of a double.
+ *
+ * Return: false if only one word is wanted, or a program has stored into the
+ * pair by now. Then the words must be merged one by one.
+ */
+static bool vrfm_resync_pair(struct vrfm_dev *vdev, u32 index, const u32 *words)
+{
+	u64 *at = vdev->mem.vaddr + index * VRFM_WORD;
+	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+	u32 i = index % VRFM_PAGE_WORDS, mine[2];
+	u64 old = READ_ONCE(*at), new;
+
+	memcpy(mine, &old, sizeof(mine));
+	memcpy(&new, words, sizeof(new));
+	if (!vrfm_resync_wants(vdev, index, mine[0], words[0]) ||
+	    !vrfm_resync_wants(vdev, index + 1, mine[1], words[1]) ||
+	    cmpxchg64(at, old, new) != old)
+		return false;
+	if (twin)
+		memcpy(twin->words + i, words, sizeof(new));
+	return true;
+}
+
+/* Merge N words of one page. */
 static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
 			      const void *bytes, u32 n)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
-	u32 i, word;
+	u32 i, words[2], step;
 
 	spin_lock_bh(lock);
-	for (i = 0; i < n && vdev->live; i++) {
-		memcpy(&word, bytes + i * VRFM_WORD, sizeof(word));
-		vrfm_resync_word(vdev, index + i, word);
+	for (i = 0; i < n && vdev->live; i += step) {
+		step = min_t(u32, n - i, 2 - (index + i) % 2);
+		memcpy(words, bytes + i * VRFM_WORD, step * VRFM_WORD);
+		if (step == 2 && vrfm_resync_pair(vdev, index + i, words))
+			continue;
+		vrfm_resync_word(vdev, index + i, words[0]);
+		if (step == 2)
+			vrfm_resync_word(vdev, index + i + 1, words[1]);
 	}
 	vrfm_touched(vdev, index * VRFM_WORD, n * VRFM_WORD);
 	spin_unlock_bh(lock);

@@ -64,7 +64,22 @@ static bool fuzz_queued(struct work_struct *work)
 }
 
 #include "../../vrfm/link.c"
+
+/* Count the pairs of words that are merged by one store. */
+static unsigned int fuzz_pairs;
+
+static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
+{
+	fuzz_pairs++;
+	return cmpxchg64(at, old, new);
+}
+
+#pragma push_macro("cmpxchg64")
+#undef cmpxchg64
+#define cmpxchg64 fuzz_cmpxchg64
 #include "../../vrfm/resync.c"
+#pragma pop_macro("cmpxchg64")
+
 #include "../../vrfm/copy.c"
 #include "../../vrfm/diff.c"
 #include "../../vrfm/direct.c"

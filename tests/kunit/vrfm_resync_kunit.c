@@ -5,6 +5,8 @@
  */
 #include "vrfm_fuzz.h"
 
+#include <linux/kthread.h>
+
 static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 {
 	const struct vrfm_note note = {
@@ -561,6 +563,84 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
+/* ---- merging ---- */
+
+/**
+ * struct double_reader - a task that reads a double while it is merged
+ * @at: the double
+ * @torn: number of times that its halves were of different values
+ */
+struct double_reader {
+	const u64 *at;
+	u32 torn;
+};
+
+static int read_doubles(void *arg)
+{
+	struct double_reader *reader = arg;
+	u64 n = 0, value;
+
+	while (!kthread_should_stop()) {
+		value = READ_ONCE(*reader->at);
+		reader->torn += (u32)value != value >> 32;
+		if (++n % 1024 == 0)
+			cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * The reader is useful only if it has a processor of its own. So count the
+ * doubles that are merged by one store as well.
+ */
+static void merge_does_not_tear_doubles(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct double_reader reader = { .at = f->vdev->mem.vaddr + PAGE_SIZE };
+	struct vrfm_run run = { .offset = PAGE_SIZE, .len = 8 };
+	struct task_struct *task;
+	u64 n, value;
+
+	f->vdev->resync.kind = VRFM_RESYNC_SAME;
+	f->vdev->resync.donor = f->link;
+	run.bytes = &value;
+	task = kthread_run(read_doubles, &reader, "vrfm_resync_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	fuzz_pairs = 0;
+	for (n = 1; n <= 300000; n++) {
+		value = n << 32 | n;
+		vrfm_resync_merge(f->link, &run);
+		if (n % 64 == 0)
+			cond_resched();
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, *reader.at, value);
+	KUNIT_EXPECT_EQ(test, reader.torn, 0U);
+	KUNIT_EXPECT_EQ(test, fuzz_pairs, 300000U);
+}
+
+/* Words 1 and 2 are not a pair, and word 4 belongs to this node. */
+static void merge_takes_wanted_half_of_pair(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 words[] = { 1, 2, 3, 4, 5 };
+	const struct vrfm_run run = {
+		.offset = PAGE_SIZE + 4, .len = sizeof(words), .bytes = words,
+	};
+	const u32 *mem = f->vdev->mem.vaddr + PAGE_SIZE;
+
+	f->vdev->resync.kind = VRFM_RESYNC_SAME;
+	f->vdev->resync.donor = f->link;
+	__set_bit(VRFM_PAGE_WORDS + 4, f->vdev->own);
+	vrfm_resync_merge(f->link, &run);
+	KUNIT_EXPECT_EQ(test, mem[0], 0U);
+	KUNIT_EXPECT_EQ(test, mem[1], 1U);
+	KUNIT_EXPECT_EQ(test, mem[2], 2U);
+	KUNIT_EXPECT_EQ(test, mem[3], 3U);
+	KUNIT_EXPECT_EQ(test, mem[4], 0U);
+	KUNIT_EXPECT_EQ(test, mem[5], 5U);
+}
+
 static void load_done_adopts_wanted_image(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -587,6 +667,8 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
 	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
 	KUNIT_CASE(load_done_adopts_wanted_image),
+	KUNIT_CASE(merge_does_not_tear_doubles),
+	KUNIT_CASE(merge_takes_wanted_half_of_pair),
 	KUNIT_CASE(load_pulls_again_after_reconnect),
 	KUNIT_CASE(load_clears_live_words_of_previous_load),
 	KUNIT_CASE(load_waits_while_holder_loads),
