@@ -270,12 +270,19 @@ static void vrfm_resync_spread(struct vrfm_dev *vdev, u32 node)
 	}
 }
 
+/*
+ * Send the histories of all nodes, and this node's INFO, to all peers. Queue the
+ * work of each link once, because vrfm_dev.write_lock is held and the number of
+ * histories is not limited by the number of links.
+ */
 static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
 {
-	u32 node;
+	struct vrfm_link *link;
 
-	for_each_set_bit(node, vdev->resync.known, VRFM_NODES)
-		vrfm_resync_spread(vdev, node);
+	list_for_each_entry(link, &vdev->links, entry)
+		bitmap_or(link->gone_due, link->gone_due, vdev->resync.known,
+			  VRFM_NODES);
+	vrfm_resync_todo_all(vdev, VRFM_TODO_GONE | VRFM_TODO_INFO);
 }
 
 /*
@@ -611,7 +618,6 @@ static void vrfm_resync_end(struct vrfm_dev *vdev)
 	resync->spent_live = live;
 	swap(resync->seen, resync->spent_seen);
 	vrfm_resync_spread_all(vdev);
-	vrfm_resync_todo_all(vdev, VRFM_TODO_INFO);
 	vrfm_resync_kick(vdev);
 }
 

@@ -563,6 +563,28 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
+/* ---- the end of a load ---- */
+
+/*
+ * There are more departed nodes than links. Queueing the work of each link for
+ * each of these nodes would take milliseconds under vrfm_dev.write_lock.
+ */
+static void end_of_load_queues_work_of_link_once(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	bitmap_set(f->vdev->resync.known, 10, 100);
+	f->link->todo = 0;
+	fuzz_kicks = 0;
+	vrfm_resync_end(f->vdev);
+	/* One is the work that chooses the next load. */
+	KUNIT_EXPECT_EQ(test, fuzz_kicks, 2U);
+	KUNIT_EXPECT_EQ(test, bitmap_weight(f->link->gone_due, VRFM_NODES), 100U);
+	KUNIT_EXPECT_EQ(test, f->link->todo,
+			(u32)(VRFM_TODO_GONE | VRFM_TODO_INFO));
+	vrfm_resync_exit(f->vdev);
+}
+
 /* ---- merging ---- */
 
 /**
@@ -667,6 +689,7 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
 	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
 	KUNIT_CASE(load_done_adopts_wanted_image),
+	KUNIT_CASE(end_of_load_queues_work_of_link_once),
 	KUNIT_CASE(merge_does_not_tear_doubles),
 	KUNIT_CASE(merge_takes_wanted_half_of_pair),
 	KUNIT_CASE(load_pulls_again_after_reconnect),
