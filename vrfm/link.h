@@ -380,6 +380,7 @@ struct vrfm_mtu {
  *	peer
  * @info_sent: the last INFO that this node sent on the present connection; kind
  *	0: none
+ * @info_sent_at: time when @info_sent was sent
  * @filled_lineage: this node's lineage when it last loaded words of the image
  *	that the peer had given up; 0: these words are not loaded yet
  * @changed_lineage: the peer had an image of another lineage at some time since
@@ -484,6 +485,7 @@ struct vrfm_link {
 	u32 todo;
 	DECLARE_BITMAP(gone_due, VRFM_NODES);
 	struct vrfm_note info_sent;
+	ktime_t info_sent_at;
 	u64 filled_lineage;
 	bool changed_lineage;
 	unsigned long waits_since;

@@ -42,6 +42,11 @@
 /* Timeout of peers' reports about a departed node, in ms. */
 #define VRFM_RESYNC_SAID_MS 1000
 /*
+ * Maximum time between the two INFOs whose ages are compared, in ms. If the INFO
+ * of this node is older than that, it is sent again before the comparison.
+ */
+#define VRFM_RESYNC_INFO_MS 1000
+/*
  * Time for a peer that lacks writes of departed nodes to load them from this
  * node, before this node loads words from the peer, in ms.
  */
@@ -125,6 +130,7 @@ static bool vrfm_note_send_info(struct vrfm_link *link)
 	if (!vrfm_link_note(link, &note))
 		return false;
 	link->info_sent = note;
+	link->info_sent_at = ktime_get();
 	link->todo &= ~VRFM_TODO_INFO;
 	/* Run the work: it can compare the two images after INFO was sent. */
 	vrfm_resync_kick(link->vdev);
@@ -922,8 +928,25 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 /* ---- choosing what to load ---- */
 
 /*
+ * Check whether this node's INFO is too old to be compared with the peer's: the
+ * image has aged since then, so the peer's image would look older than it is.
+ */
+static bool vrfm_info_is_stale(struct vrfm_link *link)
+{
+	ktime_t at;
+
+	spin_lock_bh(&link->lock);
+	at = link->info_at;
+	spin_unlock_bh(&link->lock);
+	return ktime_ms_delta(at, link->info_sent_at) > VRFM_RESYNC_INFO_MS;
+}
+
+/*
  * Check whether the peer's image is older. Both nodes compare the same two
- * INFOs, one of each node, so their results agree.
+ * INFOs, one of each node, so their results agree. If the INFO of one node is
+ * older by more than VRFM_RESYNC_INFO_MS, that node first sends a new one. Until
+ * the new INFO arrives, the other node takes its own image for the older one,
+ * and waits.
  */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
@@ -1008,6 +1031,10 @@ static bool vrfm_resync_from_older(struct vrfm_dev *vdev)
 			continue;
 		if (info.id != vdev->resync.lineage) {
 			link->changed_lineage = true;
+			if (vrfm_info_is_stale(link)) {
+				vrfm_resync_todo(link, VRFM_TODO_INFO);
+				continue;
+			}
 			if (!vrfm_is_older(link, &info))
 				continue;
 			vrfm_resync_begin(vdev, link, VRFM_RESYNC_OLDER);

@@ -563,6 +563,67 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
+/* ---- ages of images ---- */
+
+/* Receive the INFO of a peer whose image is AGE_MS old, of another lineage. */
+static void say_age(struct kunit *test, u64 age_ms)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_INFO, .flags = VRFM_INFO_COMPLETE,
+		.id = 4711, .value = age_ms,
+	};
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_note(&pack, &note);
+	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
+}
+
+/* The image has aged since its INFO arrived. */
+static void wanted_image_ages_since_info_note(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_resync *resync = &f->vdev->resync;
+	s64 age;
+
+	say_age(test, 5000);
+	f->link->info_at = ktime_sub_ms(f->link->info_at, 2000);
+	vrfm_resync_want(resync, f->link);
+	age = ktime_ms_delta(ktime_get(), resync->wanted_began);
+	KUNIT_EXPECT_EQ(test, resync->wanted, 4711ULL);
+	KUNIT_EXPECT_GE(test, age, 7000LL);
+	KUNIT_EXPECT_LT(test, age, 8000LL);
+}
+
+/*
+ * The INFO of this node is 30 s older than the INFO of the peer. The image of
+ * this node is 90 s old by now, so it is older than the image of the peer.
+ */
+static void ages_of_different_moments_are_not_compared(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
+	f->link->info_sent = (struct vrfm_note){
+		.kind = VRFM_NOTE_INFO, .value = 60000,
+		.id = f->vdev->resync.lineage,
+	};
+	f->link->info_sent_at = ktime_sub_ms(ktime_get(), 30000);
+	say_age(test, 85000);
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	KUNIT_EXPECT_TRUE(test, f->link->todo & VRFM_TODO_INFO);
+	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
+	KUNIT_EXPECT_GE(test, f->link->info_sent.value, 90000ULL);
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+	/* The image of the peer is older than this one. */
+	say_age(test, 95000);
+	KUNIT_EXPECT_TRUE(test, looks(f));
+}
+
 /* ---- the end of a load ---- */
 
 /*
@@ -689,6 +750,8 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
 	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
 	KUNIT_CASE(load_done_adopts_wanted_image),
+	KUNIT_CASE(wanted_image_ages_since_info_note),
+	KUNIT_CASE(ages_of_different_moments_are_not_compared),
 	KUNIT_CASE(end_of_load_queues_work_of_link_once),
 	KUNIT_CASE(merge_does_not_tear_doubles),
 	KUNIT_CASE(merge_takes_wanted_half_of_pair),
