@@ -130,17 +130,20 @@ static bool vrfm_wrprotect_entries(struct address_space *mapping,
  * @vdev: device
  * @index: index of the page
  *
+ * Takes the lock of each page table that maps the page.
+ *
  * Context: may sleep.
+ * Return: true; false if the page was removed from the page tables instead.
  */
-void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
+bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct address_space *mapping = vdev->inode->i_mapping;
 
-	if (krdma_mapping_wrprotect(mapping, index, vdev->mem.pages[index]))
-		return;
-	if (!vrfm_wrprotect_entries(mapping, index))
-		unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT,
-				    PAGE_SIZE, 0);
+	if (krdma_mapping_wrprotect(mapping, index, vdev->mem.pages[index]) ||
+	    vrfm_wrprotect_entries(mapping, index))
+		return true;
+	unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT, PAGE_SIZE, 0);
+	return false;
 }
 
 /* Insert all pages at once, so that loads of a real-time loop never fault. */

@@ -627,7 +627,7 @@ long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 #endif
 
 /* mmap.c */
-void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);
+bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* proc.c */

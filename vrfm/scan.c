@@ -457,17 +457,37 @@ int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
  *
  * fork(), mmap() and munmap() change the reference count and the number of page
  * tables. The count changes first when a page is mapped, and last when it is
- * unmapped. So the number of page tables is read before and after the count. If
- * that number has changed, the page counts as held until the next pass.
+ * unmapped. So the number of page tables is read before the count (TABLES), and
+ * again after it. If that number has changed, the page counts as held until the
+ * next pass.
  */
-static bool vrfm_page_is_held(struct page *page)
+static bool vrfm_page_is_held(struct page *page, int tables)
 {
-	int tables = krdma_page_mapcount(page), count;
+	int count;
 
 	smp_rmb(); /* read the count after the number of tables */
 	count = page_count(page);
 	smp_rmb(); /* read the number of tables again after the count */
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
+}
+
+/*
+ * Write-protect a page. fork() and mmap() change the reference count and the
+ * number of page tables without a barrier between them, under the lock of a page
+ * table. vrfm_wrprotect() takes each of these locks. So the count that is read
+ * after it includes all page tables that are counted before it, also on weakly
+ * ordered processors.
+ *
+ * Return: true if the page is held.
+ */
+static bool vrfm_page_protect(struct vrfm_dev *vdev, unsigned long index)
+{
+	struct page *page = vdev->mem.pages[index];
+	int tables = krdma_page_mapcount(page);
+
+	if (!vrfm_wrprotect(vdev, index))
+		tables = krdma_page_mapcount(page);
+	return vrfm_page_is_held(page, tables);
 }
 
 /*
@@ -557,13 +577,12 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	 */
 	if (!trylock_page(page))
 		return;
-	vrfm_wrprotect(vdev, twin->index);
 	/*
 	 * Check whether the page is held before the comparison in
 	 * vrfm_twin_settle(). So the comparison finds the stores of a former
 	 * holder.
 	 */
-	held = vrfm_page_is_held(page);
+	held = vrfm_page_protect(vdev, twin->index);
 	smp_rmb(); /* read the page after its reference count */
 	vdev->scan_counts.protected++;
 	vdev->scan_counts.held += held;

@@ -63,6 +63,24 @@ static bool fuzz_queued(struct work_struct *work)
 	return work;
 }
 
+/* Let a test set the number of page tables that map a page. */
+#include "compat.h"
+#define krdma_page_mapcount fuzz_page_mapcount
+
+static int fuzz_tables;
+/*
+ * Function to call before each read of that number, and when the page is
+ * write-protected, or NULL.
+ */
+static void (*fuzz_on_tables)(struct page *page);
+
+static int fuzz_page_mapcount(struct page *page)
+{
+	if (fuzz_on_tables)
+		fuzz_on_tables(page);
+	return fuzz_tables;
+}
+
 #include "../../vrfm/link.c"
 
 /* Count the pairs of words that are merged by one store. */
@@ -219,8 +237,11 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return NULL;
 }
 
-void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
+bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
+	if (fuzz_on_tables)
+		fuzz_on_tables(vdev->mem.pages[index]);
+	return true;
 }
 
 void vrfm_watchers_staged(struct vrfm_dev *vdev)

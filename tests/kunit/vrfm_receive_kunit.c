@@ -1111,6 +1111,62 @@ static void flush_needs_room_for_changed_page_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twin->words[0], *word);
 }
 
+/* ---- held pages ---- */
+
+/*
+ * The step of the check, counted from 1, before which another program maps or
+ * unmaps the page.
+ */
+static int race_at, race_steps;
+static bool race_maps;
+
+static void race(struct page *page)
+{
+	if (++race_steps != race_at)
+		return;
+	fuzz_tables += race_maps ? 1 : -1;
+	page_ref_add(page, race_maps ? 1 : -1);
+}
+
+/* Return whether a page counts as held if it has HOLDERS beside two programs. */
+static bool is_held(struct fuzz *f, struct page *page, int holders, int at,
+		    bool maps)
+{
+	bool held;
+
+	race_at = at;
+	race_steps = 0;
+	race_maps = maps;
+	fuzz_tables = 2;
+	page_ref_add(page, fuzz_tables + holders);
+	fuzz_on_tables = race;
+	held = vrfm_page_protect(f->vdev, 0);
+	fuzz_on_tables = NULL;
+	page_ref_sub(page, fuzz_tables + holders);
+	return held;
+}
+
+/* One reference is that of the device. */
+static void page_with_holder_is_held(struct kunit *test)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct fuzz *f = test->priv;
+	int at;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	f->vdev->mem.pages = &page;
+	KUNIT_EXPECT_FALSE(test, is_held(f, page, 0, 0, false));
+	KUNIT_EXPECT_TRUE(test, is_held(f, page, 1, 0, false));
+	/* Another program maps or unmaps the page during the check. */
+	for (at = 1; at <= 4; at++) {
+		KUNIT_EXPECT_TRUE(test, is_held(f, page, 1, at, true));
+		KUNIT_EXPECT_TRUE(test, is_held(f, page, 1, at, false));
+	}
+	KUNIT_EXPECT_EQ(test, page_count(page), 1);
+	f->vdev->mem.pages = NULL;
+	__free_page(page);
+}
+
 /**
  * struct proc_reader - a program that reads /proc/rfm2g
  * @work: work that reads
@@ -1470,6 +1526,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(large_block_gets_room_beside_small_ones),
 	KUNIT_CASE(refused_writer_that_gave_up_is_forgotten),
 	KUNIT_CASE(flush_needs_room_for_changed_page_only),
+	KUNIT_CASE(page_with_holder_is_held),
 	KUNIT_CASE(proc_reader_does_not_wait_for_writers),
 	KUNIT_CASE(leaving_peer_behind_wakes_waiters),
 	KUNIT_CASE(peer_left_behind_is_not_scheduled_by_writes),

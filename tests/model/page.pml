@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One page of two words on one node: vrfm/flush.c, mapper.c, order.c, region.c.
+ * One page of two words on one node: vrfm/scan.c, mapper.c, write.c, mem.c.
  *
  * A program stores into word 0 through a mapping, and then makes a call. Another
  * program, which belongs to another family of processes, writes word 0 by calls. Or
@@ -275,14 +275,16 @@ active proctype mapper()
 	fi
 }
 
-/* Model of vrfm_page_is_held(), which reads both numbers one after the other: does anything but page tables hold it? */
+/*
+ * Model of vrfm_page_is_held(), which reads both numbers one after the other: does anything but page tables hold it?
+ * T is the number of page tables before the page was write-protected.
+ */
 inline look_held(over, n, t)
 {
 #ifdef COUNT_FIRST
 	n = refs;
 	over = (n <= 1 + tables);
 #else
-	t = tables;
 	n = refs;
 #ifdef TABLES_FIRST
 	over = (n <= 1 + t);
@@ -324,12 +326,14 @@ end:	do
 #ifdef COMPARE_FIRST
 			over = true;
 			look(over, i);
+			v = tables;
 			d_step { writable[0] = false; writable[1] = false };
 			if
 			:: over -> look_held(over, i, v)
 			:: else
 			fi;
 #else
+			v = tables;
 			d_step { writable[0] = false; writable[1] = false };
 #ifdef HELD_LATE
 			over = true;
