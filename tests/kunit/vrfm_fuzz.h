@@ -140,6 +140,8 @@ static struct vrfm_dev *dev_make(u8 *memory)
 	spin_lock_init(&vdev->lock);
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
+	init_waitqueue_head(&vdev->twin_wait);
+	vrfm_watch_init(vdev);
 	vrfm_resync_init(vdev);
 	if (!dev_fill(vdev))
 		return vdev;
@@ -220,6 +222,32 @@ static void fuzz_exit(struct kunit *test)
 	kvfree(f->wanted);
 	kvfree(f->room);
 	kvfree(f);
+}
+
+/* Add another link, which is READY. Return NULL if there is no memory. */
+static struct vrfm_link *add_link(struct fuzz *f, u32 node)
+{
+	const struct vrfm_peer peer = {
+		.node = node, .overload_us = VRFM_OVERLOAD_DEVICE,
+	};
+	struct vrfm_link *link = vrfm_link_alloc(f->vdev, &peer);
+
+	if (!link)
+		return NULL;
+	spin_lock_bh(&link->lock);
+	vrfm_link_reset_locked(link);
+	link->cb = &f->cb;
+	link->max_msg = VRFM_SLOT_SIZE;
+	link->state = VRFM_READY;
+	spin_unlock_bh(&link->lock);
+	list_add_tail(&link->entry, &f->vdev->links);
+	return link;
+}
+
+static void free_link(struct vrfm_link *link)
+{
+	list_del(&link->entry);
+	vrfm_link_put(link);
 }
 
 /* ---- messages of the peer ---- */

@@ -111,6 +111,19 @@ static void map_add_bits_equals_bitmap(struct kunit *test)
 	same(test, 1000);
 }
 
+/* Freeing all pages of a large map in one step would take milliseconds. */
+static void map_trim_is_limited(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	KUNIT_ASSERT_EQ(test, vrfm_map_set(&f->map, 0, WORDS, GFP_KERNEL), 0);
+	vrfm_map_clear(&f->map, 0, WORDS);
+	KUNIT_ASSERT_GT(test, f->map.nchunks, 2U);
+	KUNIT_ASSERT_EQ(test, f->map.used, f->map.nchunks);
+	KUNIT_EXPECT_TRUE(test, vrfm_map_trim(&f->map, 2));
+	KUNIT_EXPECT_EQ(test, f->map.used, f->map.nchunks - 2);
+}
+
 static void map_without_words_uses_no_page(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -130,6 +143,7 @@ static struct kunit_case vrfm_map_cases[] = {
 	KUNIT_CASE(map_equals_bitmap_after_random_changes),
 	KUNIT_CASE(map_add_bits_equals_bitmap),
 	KUNIT_CASE(map_without_words_uses_no_page),
+	KUNIT_CASE(map_trim_is_limited),
 	{ }
 };
 

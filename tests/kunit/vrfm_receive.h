@@ -116,6 +116,9 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/status.c"
 #include "../../vrfm/catchup.c"
 #include "../../vrfm/direct_path.c"
+#include "../../vrfm/peers_ioctl.c"
+#include "../../vrfm/sysfs.c"
+#include "../../vrfm/watch.c"
 
 /* Last posted request, which has not completed yet. */
 static struct krdma_req *fuzz_posted;
@@ -138,6 +141,8 @@ static unsigned int fuzz_faults;
  */
 static unsigned int fuzz_behind;
 static unsigned int fuzz_left;
+/* A page was write-protected while vrfm_dev.write_lock was held. */
+static bool fuzz_protected_locked;
 /* Number of events of an invalid type. */
 static unsigned int fuzz_wrong_events;
 
@@ -237,19 +242,17 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return NULL;
 }
 
+static bool fuzz_is_locked(const struct rt_mutex *lock)
+{
+	return READ_ONCE(lock->rtmutex.owner);
+}
+
 bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
+	fuzz_protected_locked |= fuzz_is_locked(&vdev->write_lock);
 	if (fuzz_on_tables)
 		fuzz_on_tables(vdev->mem.pages[index]);
 	return true;
-}
-
-void vrfm_watchers_staged(struct vrfm_dev *vdev)
-{
-}
-
-void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
-{
 }
 
 u64 vrfm_latency_begin(void)

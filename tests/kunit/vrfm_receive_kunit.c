@@ -13,8 +13,12 @@
 #include "vrfm_fuzz.h"
 
 #include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <linux/sched/rt.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 
 static unsigned int fuzz_messages = 100000;
@@ -921,6 +925,29 @@ static void store_continues_after_answer_of_peer(struct kunit *test)
 	vrfm_stage_free(f->vdev);
 }
 
+static bool told(struct fuzz *f)
+{
+	vrfm_stage_work(&f->vdev->stage.work.work);
+	return test_bit(0, f->vdev->stage.told);
+}
+
+/* The last user of the range has left half a second ago. */
+static void range_without_user_is_unstaged_after_unstage_ms(struct kunit *test)
+{
+	struct vrfm_stage *stage = stage_shown(test);
+	struct fuzz *f = test->priv;
+
+	f->vdev->params.unstage_ms = 10000;
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	f->link->direct.answered = stage->number;
+	KUNIT_EXPECT_TRUE(test, told(f));
+	stage->used[0] = (u32)jiffies - HZ / 2;
+	KUNIT_EXPECT_TRUE(test, told(f));
+	f->vdev->params.unstage_ms = 100;
+	KUNIT_EXPECT_FALSE(test, told(f));
+	vrfm_stage_free(f->vdev);
+}
+
 /* Tasks that wait for the peer are woken when it is left behind. */
 static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 {
@@ -1111,6 +1138,202 @@ static void flush_needs_room_for_changed_page_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, twin->words[0], *word);
 }
 
+/* ---- priorities and locks of writers ---- */
+
+/* Fill the window of a peer that acknowledges no message. */
+static void window_full(struct fuzz *f, u32 overload_us)
+{
+	f->vdev->params.overload_us = overload_us;
+	f->vdev->params.direct_min = SZ_1M;
+	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->link->posted = f->link->opened;
+	f->link->completed = f->link->opened;
+}
+
+/**
+ * struct writer - a task that writes
+ * @vdev: device
+ * @ret: result of the write
+ * @over: completed when the task has written
+ */
+struct writer {
+	struct vrfm_dev *vdev;
+	int ret;
+	struct completion over;
+};
+
+static int write_once(void *arg)
+{
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct writer *writer = arg;
+
+	writer->ret = vrfm_write_lock(writer->vdev, 4, &wait);
+	if (!writer->ret)
+		rt_mutex_unlock(&writer->vdev->write_lock);
+	kthread_complete_and_exit(&writer->over, 0);
+}
+
+/* Start a writer, and wait until N writers wait for room. */
+static struct task_struct *writer_start(struct kunit *test,
+					struct writer *writer, bool fifo, int n)
+{
+	struct fuzz *f = test->priv;
+	struct task_struct *task;
+	unsigned int i;
+
+	writer->vdev = f->vdev;
+	init_completion(&writer->over);
+	task = kthread_create(write_once, writer, "vrfm_writer");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	if (fifo)
+		sched_set_fifo(task);
+	wake_up_process(task);
+	for (i = 0; i < 2000 && atomic_read(&f->vdev->waiting) < n; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->vdev->waiting), n);
+	/* The writer that has its turn holds the lock a moment later. */
+	for (i = 0; i < 2000 && !fuzz_is_locked(&f->vdev->waiter_lock); i++)
+		usleep_range(1000, 2000);
+	return task;
+}
+
+static void writer_end(struct kunit *test, struct writer *writer,
+		       struct task_struct *task)
+{
+	wait_for_completion(&writer->over);
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, writer->ret, 0);
+}
+
+/* Check within 2 s whether a task runs with a priority of real-time tasks. */
+static bool gets_fifo(struct task_struct *task)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2000 && !rt_prio(READ_ONCE(task->prio)); i++)
+		usleep_range(1000, 2000);
+	return rt_prio(READ_ONCE(task->prio));
+}
+
+/*
+ * A writer of normal priority waits for room. A writer of a real-time priority
+ * waits until the first one has its room.
+ */
+static void writer_in_turn_inherits_priority(struct kunit *test)
+{
+	struct writer low = { }, high = { };
+	struct task_struct *first, *second;
+	struct fuzz *f = test->priv;
+
+	window_full(f, 60000000);
+	first = writer_start(test, &low, false, 1);
+	second = writer_start(test, &high, true, 2);
+	KUNIT_EXPECT_TRUE(test, gets_fifo(first));
+	rt_mutex_lock(&f->vdev->write_lock);
+	vrfm_link_overloaded(f->link);
+	rt_mutex_unlock(&f->vdev->write_lock);
+	writer_end(test, &low, first);
+	writer_end(test, &high, second);
+}
+
+/**
+ * struct look - a task that takes vrfm_dev.write_lock once
+ * @link: link
+ * @missed: number of missed words at that time
+ * @over: completed after that
+ */
+struct look {
+	struct vrfm_link *link;
+	u32 missed;
+	struct completion over;
+};
+
+static int look_once(void *arg)
+{
+	struct look *look = arg;
+
+	rt_mutex_lock(&look->link->vdev->write_lock);
+	look->missed = look->link->missed.set;
+	rt_mutex_unlock(&look->link->vdev->write_lock);
+	kthread_complete_and_exit(&look->over, 0);
+}
+
+/* Put four updates of a word each into four messages. */
+static void four_messages(struct fuzz *f)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		f->vdev->serial++;
+		vrfm_link_update(f->link, 64 * i, &i, sizeof(i), NULL);
+		vrfm_slot(f->link, f->link->opened)->closed = true;
+	}
+}
+
+/*
+ * The words of each message are recorded in a step of its own. A writer that
+ * waits for the lock gets it after the first message.
+ */
+static void link_down_lets_writers_in_between(struct kunit *test)
+{
+	struct look look = { };
+	struct fuzz *f = test->priv;
+	struct task_struct *task;
+	unsigned int i;
+
+	look.link = f->link;
+	init_completion(&look.over);
+	f->link->acked = f->link->opened;
+	four_messages(f);
+	KUNIT_ASSERT_EQ(test, f->link->opened, f->link->acked + 4);
+	f->link->lost = false;
+	f->link->state = VRFM_DOWN;
+	rt_mutex_lock(&f->vdev->write_lock);
+	task = kthread_create(look_once, &look, "vrfm_look");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	wake_up_process(task);
+	for (i = 0; i < 2000 && task_is_running(task); i++)
+		usleep_range(1000, 2000);
+	vrfm_link_miss_slots(f->link);
+	rt_mutex_unlock(&f->vdev->write_lock);
+	wait_for_completion(&look.over);
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 4U);
+	KUNIT_EXPECT_LT(test, look.missed, 4U);
+}
+
+/* ---- lines of the log ---- */
+
+static bool says(struct fuzz *f, enum vrfm_say what)
+{
+	return test_and_clear_bit(what, &f->link->says);
+}
+
+/*
+ * A slow console would stop the receive path, or all writers. So these paths
+ * only mark the line, and a work prints it.
+ */
+static void receive_path_only_marks_lines_of_log(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_stage *stage = stage_shown(test);
+
+	stages(f);
+	stage->deadline = jiffies - 1;
+	KUNIT_EXPECT_FALSE(test, says(f, VRFM_SAY_UNANSWERED));
+	vrfm_stage_work(&stage->work.work);
+	KUNIT_EXPECT_TRUE(test, says(f, VRFM_SAY_UNANSWERED));
+	vrfm_resync_late(f->vdev, f->link, true);
+	KUNIT_EXPECT_TRUE(test, says(f, VRFM_SAY_NO_IMAGE));
+	KUNIT_EXPECT_FALSE(test, says(f, VRFM_SAY_BAD));
+	f->len = 3;
+	receive(test, f, false);
+	KUNIT_EXPECT_TRUE(test, says(f, VRFM_SAY_BAD));
+	vrfm_stage_free(f->vdev);
+}
+
 /* ---- held pages ---- */
 
 /*
@@ -1167,17 +1390,99 @@ static void page_with_holder_is_held(struct kunit *test)
 	__free_page(page);
 }
 
+/*
+ * A page that is held all the time is write-protected less and less often. It
+ * does not count for the limit of writable pages, because it would stay.
+ */
+static void held_page_backs_off_and_does_not_count(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_twin *twin = f->vdev->twins[0];
+	u64 expected = NSEC_PER_MSEC;
+	u32 i;
+
+	twin->counted = true;
+	atomic_set(&f->vdev->ncounted, 1);
+	for (i = 0; i < 10; i++) {
+		vrfm_twin_back_off(f->vdev, twin);
+		KUNIT_EXPECT_EQ(test, twin->held_ns, expected);
+		KUNIT_EXPECT_GT(test, twin->end_at, ktime_get_ns() - NSEC_PER_SEC);
+		expected = min_t(u64, 2 * expected, 100 * NSEC_PER_MSEC);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&f->vdev->ncounted), 0);
+	KUNIT_EXPECT_FALSE(test, twin->counted);
+}
+
 /**
- * struct proc_reader - a program that reads /proc/rfm2g
+ * struct ender - a work that ends a twin, as the scanner does
+ * @work: the work
+ * @vdev: device
+ * @over: completed when the work has ended
+ */
+struct ender {
+	struct work_struct work;
+	struct vrfm_dev *vdev;
+	struct completion over;
+};
+
+static void ender_work(struct work_struct *work)
+{
+	struct ender *ender = container_of(work, struct ender, work);
+
+	vrfm_twin_end(ender->vdev, ender->vdev->twins[0]);
+	complete(&ender->over);
+}
+
+/*
+ * A fault of a program of low priority holds the lock of the page, and may be
+ * preempted. The page has another reference, so its twin stays in any case.
+ */
+static void scanner_does_not_wait_for_fault(struct kunit *test)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct fuzz *f = test->priv;
+	struct ender ender = { .vdev = f->vdev };
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	get_page(page);
+	fuzz_tables = 0;
+	f->vdev->mem.pages = &page;
+	INIT_WORK_ONSTACK(&ender.work, ender_work);
+	init_completion(&ender.over);
+	lock_page(page);
+	schedule_work(&ender.work);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&ender.over, 2 * HZ),
+			0UL);
+	unlock_page(page);
+	flush_work(&ender.work);
+	destroy_work_on_stack(&ender.work);
+	KUNIT_EXPECT_EQ(test, f->vdev->scan_counts.protected, 0ULL);
+	vrfm_twin_end(f->vdev, f->vdev->twins[0]);
+	KUNIT_EXPECT_EQ(test, f->vdev->scan_counts.protected, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->vdev->scan_counts.held, 1ULL);
+	KUNIT_EXPECT_FALSE(test, fuzz_protected_locked);
+	f->vdev->mem.pages = NULL;
+	put_page(page);
+	__free_page(page);
+}
+
+/**
+ * struct proc_reader - a program that reads /proc/rfm2g, sysfs, and VRFM_PEERS
  * @work: work that reads
  * @vdev: device
- * @m: output
+ * @m: output of /proc/rfm2g
+ * @line: output of a file in sysfs, one page
+ * @peers: output of VRFM_PEERS about the device
+ * @state: output of VRFM_PEERS about the peer
  * @over: completed when the work has read
  */
 struct proc_reader {
 	struct work_struct work;
 	struct vrfm_dev *vdev;
 	struct seq_file m;
+	char *line;
+	struct vrfm_peers peers;
+	struct vrfm_peer_state state;
 	struct completion over;
 };
 
@@ -1187,6 +1492,10 @@ static void proc_reader_work(struct work_struct *work)
 		container_of(work, struct proc_reader, work);
 
 	vrfm_proc_dev(&reader->m, reader->vdev);
+	state_show(&reader->vdev->dev, NULL, reader->line);
+	peers_show(&reader->vdev->dev, NULL, reader->line);
+	peers_lag_show(&reader->vdev->dev, NULL, reader->line);
+	vrfm_states_take(reader->vdev, &reader->peers, &reader->state, 1);
 	complete(&reader->over);
 }
 
@@ -1198,6 +1507,8 @@ static void proc_reader_does_not_wait_for_writers(struct kunit *test)
 	reader.m.buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, reader.m.buf);
 	reader.m.size = PAGE_SIZE;
+	reader.line = (char *)get_zeroed_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reader.line);
 	INIT_WORK_ONSTACK(&reader.work, proc_reader_work);
 	init_completion(&reader.over);
 	rt_mutex_lock(&f->vdev->write_lock);
@@ -1208,6 +1519,9 @@ static void proc_reader_does_not_wait_for_writers(struct kunit *test)
 	flush_work(&reader.work);
 	destroy_work_on_stack(&reader.work);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(reader.m.buf, "peer 2 ready"));
+	KUNIT_EXPECT_STREQ(test, reader.line, "2 8\n");
+	KUNIT_EXPECT_EQ(test, reader.state.node, 2U);
+	free_page((unsigned long)reader.line);
 }
 
 static int at_once(struct fuzz *f, u32 len)
@@ -1266,16 +1580,6 @@ static void refused_writer_that_gave_up_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, at_once(f, 4), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-}
-
-/* Fill the window of a peer that acknowledges no message. */
-static void window_full(struct fuzz *f, u32 overload_us)
-{
-	f->vdev->params.overload_us = overload_us;
-	f->vdev->params.direct_min = SZ_1M;
-	f->link->opened = f->link->acked + VRFM_SLOTS;
-	f->link->posted = f->link->opened;
-	f->link->completed = f->link->opened;
 }
 
 /*
@@ -1348,6 +1652,29 @@ static void flush_timeout_is_exact(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, quick, 0U);
 	KUNIT_EXPECT_LT(test, flush_us(test, 0), 1000000LL);
+}
+
+/* A watch times out after its timeout, in ms, and not a tick earlier. */
+static void watch_timeout_is_exact(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_watch watch = { .length = 4, .timeout_ms = 1 };
+	unsigned int i, quick = 0;
+	ktime_t began;
+	s64 us;
+
+	vrfm_stage_init(f->vdev);
+	KUNIT_ASSERT_EQ(test, vrfm_stage_alloc(f->vdev), 0);
+	for (i = 0; i < 20; i++) {
+		began = ktime_get();
+		KUNIT_EXPECT_EQ(test, vrfm_watch(f->vdev, NULL, &watch),
+				-ETIMEDOUT);
+		us = ktime_us_delta(ktime_get(), began);
+		KUNIT_EXPECT_GE(test, us, 1000LL);
+		quick += us < 3000;
+	}
+	KUNIT_EXPECT_GT(test, quick, 0U);
+	vrfm_stage_free(f->vdev);
 }
 
 /*
@@ -1511,6 +1838,63 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
+static void transmitter_off(struct fuzz *f, bool off)
+{
+	WRITE_ONCE(f->vdev->regs.lcsr, off ? VRFM_LCSR_TX_OFF : 0);
+}
+
+/* Take the lock of writers, then switch the transmitter, and write a word. */
+static bool sends_word(struct kunit *test, bool off)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	u64 serial = f->vdev->serial;
+	const u32 word = 7;
+
+	transmitter_off(f, !off);
+	KUNIT_ASSERT_EQ(test, vrfm_write_lock(f->vdev, sizeof(word), &wait), 0);
+	transmitter_off(f, off);
+	vrfm_accept_locked(f->vdev, 0, &word, sizeof(word), NULL);
+	rt_mutex_unlock(&f->vdev->write_lock);
+	transmitter_off(f, false);
+	return f->vdev->serial != serial;
+}
+
+static void switch_of_transmitter_amid_step_has_no_effect(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, sends_word(test, true));
+	KUNIT_EXPECT_FALSE(test, sends_word(test, false));
+}
+
+/* Device whose transmitter is switched off when it posts a message. */
+static struct vrfm_dev *goes_dark;
+
+static int go_dark(struct krdma_req *req)
+{
+	WRITE_ONCE(goes_dark->regs.lcsr, VRFM_LCSR_TX_OFF);
+	return 0;
+}
+
+/* A broadcast reaches all nodes or none. */
+static void switch_of_transmitter_amid_broadcast_has_no_effect(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_link *other = add_link(f, 3);
+	u64 opened = f->link->opened;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	goes_dark = f->vdev;
+	fuzz_on_post = go_dark;
+	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
+						  RFM2G_EVENT_INTR1, 1), 0);
+	KUNIT_EXPECT_TRUE(test, vrfm_is_dark(f->vdev));
+	KUNIT_EXPECT_EQ(test, f->link->opened, opened + 1);
+	KUNIT_EXPECT_EQ(test, other->opened, 1ULL);
+	fuzz_on_post = NULL;
+	transmitter_off(f, false);
+	free_link(other);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(wait_for_room_is_overload_us_exactly),
 	KUNIT_CASE(flush_timeout_is_exact),
@@ -1527,6 +1911,15 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(refused_writer_that_gave_up_is_forgotten),
 	KUNIT_CASE(flush_needs_room_for_changed_page_only),
 	KUNIT_CASE(page_with_holder_is_held),
+	KUNIT_CASE(held_page_backs_off_and_does_not_count),
+	KUNIT_CASE(scanner_does_not_wait_for_fault),
+	KUNIT_CASE(writer_in_turn_inherits_priority),
+	KUNIT_CASE(link_down_lets_writers_in_between),
+	KUNIT_CASE(receive_path_only_marks_lines_of_log),
+	KUNIT_CASE(range_without_user_is_unstaged_after_unstage_ms),
+	KUNIT_CASE(switch_of_transmitter_amid_step_has_no_effect),
+	KUNIT_CASE(switch_of_transmitter_amid_broadcast_has_no_effect),
+	KUNIT_CASE(watch_timeout_is_exact),
 	KUNIT_CASE(proc_reader_does_not_wait_for_writers),
 	KUNIT_CASE(leaving_peer_behind_wakes_waiters),
 	KUNIT_CASE(peer_left_behind_is_not_scheduled_by_writes),

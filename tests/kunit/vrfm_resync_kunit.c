@@ -51,6 +51,7 @@ static void begin_to_load(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	begin(test);
 	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
+	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADING, &f->link->says));
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
 	KUNIT_ASSERT_TRUE(test, asks(f));
@@ -525,6 +526,22 @@ static void sync_step_begins_with_whole_double(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 0, WORDS), 1U);
 }
 
+/* The last step may send more runs than others, but not any number of them. */
+static void last_sync_step_is_limited_by_runs(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 i;
+
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	for (i = 0; i < 3000; i++)
+		lacks(f, 2 * i, 1);
+	f->link->granted = true;
+	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+	KUNIT_EXPECT_GT(test, sent_runs(f), 0U);
+	KUNIT_EXPECT_LE(test, sent_runs(f), (u32)VRFM_SYNC_LAST_RUNS);
+}
+
 /* The pages of the map are freed in parts, after the words were sent. */
 static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 {
@@ -561,6 +578,26 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	f->link->lost_at = 20;
 	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
+}
+
+/* A set with more than a quarter of its pages is replaced by the own words. */
+static void large_missed_map_is_replaced_by_own_words(struct kunit *test)
+{
+	const u32 chunk = VRFM_MAP_CHUNK * VRFM_WORD;
+	struct fuzz *f = test->priv;
+	u32 i;
+
+	vrfm_map_free(&f->link->missed);
+	KUNIT_ASSERT_EQ(test, vrfm_map_init(&f->link->missed, 512ULL * chunk), 0);
+	f->link->lost = false;
+	f->link->state = VRFM_DOWN;
+	for (i = 0; i < 128; i++)
+		vrfm_link_miss(f->link, i * chunk, VRFM_WORD);
+	KUNIT_EXPECT_FALSE(test, f->link->lost);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 128U);
+	vrfm_link_miss(f->link, 300 * chunk, VRFM_WORD);
+	KUNIT_EXPECT_TRUE(test, f->link->lost);
+	vrfm_map_clear(&f->link->missed, 0, f->link->missed.nwords);
 }
 
 /* ---- ages of images ---- */
@@ -644,6 +681,51 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->todo,
 			(u32)(VRFM_TODO_GONE | VRFM_TODO_INFO));
 	vrfm_resync_exit(f->vdev);
+}
+
+/* The map of a large memory has megabytes: it is freed without the lock. */
+static void end_of_load_leaves_map_to_work(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	unsigned long *live = f->vdev->live;
+
+	vrfm_resync_end(f->vdev);
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	KUNIT_EXPECT_PTR_EQ(test, f->vdev->resync.spent_live, live);
+	vrfm_resync_work(&f->vdev->resync.work.work);
+	KUNIT_EXPECT_NULL(test, f->vdev->resync.spent_live);
+	vrfm_resync_exit(f->vdev);
+}
+
+/* ---- donors ---- */
+
+/* Let node NODE choose a donor of an older image. */
+static const struct vrfm_link *chosen(struct fuzz *f, u32 node)
+{
+	f->vdev->params.node = node;
+	f->vdev->resync.donor = NULL;
+	vrfm_resync_choose(f->vdev);
+	return f->vdev->resync.donor;
+}
+
+/* Nodes that load at the same time do not all load from the first peer. */
+static void nodes_choose_different_donors(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_link *other = add_link(f, 130);
+	u32 node, picks[2] = { };
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	other->info = f->link->info;
+	f->vdev->resync.kind = VRFM_RESYNC_OLDER;
+	f->vdev->resync.wanted = f->link->info.id;
+	for (node = 10; node < 42; node++)
+		picks[chosen(f, node) == other]++;
+	KUNIT_EXPECT_GE(test, picks[0], 8U);
+	KUNIT_EXPECT_GE(test, picks[1], 8U);
+	f->vdev->resync.donor = NULL;
+	free_link(other);
 }
 
 /* ---- merging ---- */
@@ -740,19 +822,24 @@ static void load_done_adopts_wanted_image(struct kunit *test)
 	vrfm_resync_done(f->vdev);
 	KUNIT_EXPECT_EQ(test, resync->lineage, 4711ULL);
 	KUNIT_EXPECT_EQ(test, resync->began, began);
+	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADED, &f->link->says));
 	vrfm_resync_exit(f->vdev);
 }
 
 static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(sync_step_is_limited_by_runs),
+	KUNIT_CASE(last_sync_step_is_limited_by_runs),
 	KUNIT_CASE(sync_step_cuts_no_double),
 	KUNIT_CASE(sync_step_begins_with_whole_double),
 	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
 	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
+	KUNIT_CASE(large_missed_map_is_replaced_by_own_words),
 	KUNIT_CASE(load_done_adopts_wanted_image),
 	KUNIT_CASE(wanted_image_ages_since_info_note),
 	KUNIT_CASE(ages_of_different_moments_are_not_compared),
 	KUNIT_CASE(end_of_load_queues_work_of_link_once),
+	KUNIT_CASE(end_of_load_leaves_map_to_work),
+	KUNIT_CASE(nodes_choose_different_donors),
 	KUNIT_CASE(merge_does_not_tear_doubles),
 	KUNIT_CASE(merge_takes_wanted_half_of_pair),
 	KUNIT_CASE(load_pulls_again_after_reconnect),
