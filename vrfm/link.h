@@ -352,6 +352,8 @@ struct vrfm_mtu {
  * @entry: place in vrfm_dev.links: changed under vrfm_dev.write_lock, read
  *	under that lock or RCU
  *
+ * @removal: place in the list of links that vrfm_peers_remove() removes
+ *
  * Under vrfm_dev.write_lock:
  * @missed: set of own words that the peer may lack
  * @lost: the peer may lack all own words from word @lost_at on, in addition to
@@ -467,6 +469,7 @@ struct vrfm_link {
 	struct krdma_reconnect *reconn;
 	refcount_t refs;
 	struct list_head entry;
+	struct list_head removal;
 
 	struct vrfm_map missed;
 	bool lost;

@@ -543,16 +543,22 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	vrfm_regs_peers(link->vdev, -1, 0);
 }
 
+/* Begin to end an accepted connection of a link that was unlisted. */
+static void vrfm_peer_disconnect(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	if (link->incoming)
+		krdma_disconnect(link->incoming);
+	spin_unlock_bh(&link->lock);
+}
+
 /*
  * End an accepted connection, and wait until it is released. The link accepts
  * no other connection, because &vrfm_link.removed is set.
  */
 static void vrfm_peer_hang_up(struct vrfm_link *link)
 {
-	spin_lock_bh(&link->lock);
-	if (link->incoming)
-		krdma_disconnect(link->incoming);
-	spin_unlock_bh(&link->lock);
+	vrfm_peer_disconnect(link);
 	/* krdma now calls vrfm_listen_closing(), which ends this wait. */
 	wait_event(link->wait, !READ_ONCE(link->incoming));
 	/*
@@ -634,6 +640,21 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 	return ERR_PTR(ret);
 }
 
+/*
+ * Disconnect a link that was unlisted, and stop its works. After this only
+ * readers under RCU use the link: statistics, and rxe before Linux 6.10, which
+ * may still read messages that were sent.
+ */
+static void vrfm_peer_stop(struct vrfm_link *link)
+{
+	krdma_reconnect_stop(link->reconn);
+	vrfm_peer_hang_up(link);
+	cancel_delayed_work_sync(&link->sync);
+	cancel_delayed_work_sync(&link->ack);
+	cancel_work_sync(&link->say);
+	vrfm_status_remove(link);
+}
+
 /**
  * vrfm_peer_remove - disconnect and remove a peer
  * @link: link from vrfm_peer_add()
@@ -643,16 +664,7 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 void vrfm_peer_remove(struct vrfm_link *link)
 {
 	vrfm_peer_unlist(link);
-	krdma_reconnect_stop(link->reconn);
-	vrfm_peer_hang_up(link);
-	cancel_delayed_work_sync(&link->sync);
-	cancel_delayed_work_sync(&link->ack);
-	cancel_work_sync(&link->say);
-	vrfm_status_remove(link);
-	/*
-	 * Wait for readers of statistics, which may be using the link. rxe
-	 * before Linux 6.10 may still read messages that were sent.
-	 */
+	vrfm_peer_stop(link);
 	synchronize_rcu();
 	vrfm_link_put(link);
 }
@@ -661,15 +673,29 @@ void vrfm_peer_remove(struct vrfm_link *link)
  * vrfm_peers_remove - remove all peers, and stop listening
  * @vdev: device
  *
+ * All links wait for the same grace period of RCU, because a grace period for
+ * each of them would take seconds if there are many.
+ *
  * Context: may sleep.
  */
 void vrfm_peers_remove(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *next;
+	LIST_HEAD(removed);
 
 	if (vdev->listener)
 		krdma_release_cb(vdev->listener);
 	vdev->listener = NULL;
-	list_for_each_entry_safe(link, next, &vdev->links, entry)
-		vrfm_peer_remove(link);
+	list_for_each_entry_safe(link, next, &vdev->links, entry) {
+		vrfm_peer_unlist(link);
+		vrfm_peer_disconnect(link);
+		list_add_tail(&link->removal, &removed);
+	}
+	if (list_empty(&removed))
+		return;
+	list_for_each_entry(link, &removed, removal)
+		vrfm_peer_stop(link);
+	synchronize_rcu();
+	list_for_each_entry_safe(link, next, &removed, removal)
+		vrfm_link_put(link);
 }

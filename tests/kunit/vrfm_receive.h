@@ -41,6 +41,19 @@
 #define krdma_remote_import fuzz_remote_import
 #define krdma_remote_size fuzz_remote_size
 #define krdma_remote_free fuzz_remote_free
+/* No peer connects, and no connection is accepted. */
+#define krdma_peer_private_data fuzz_peer_private_data
+#define krdma_peer_addr fuzz_peer_addr
+#define krdma_get_reject fuzz_get_reject
+#define krdma_reconnect_context fuzz_reconnect_context
+#define krdma_reconnect_start fuzz_reconnect_start
+#define krdma_reconnect_stop fuzz_reconnect_stop
+#define krdma_reject_request fuzz_reject_request
+#define krdma_release_cb fuzz_release_cb
+#define krdma_accept_async fuzz_accept_async
+#define krdma_get fuzz_get
+#define krdma_put fuzz_put
+#define krdma_listen_params fuzz_listen_params
 
 #include <linux/workqueue.h>
 /* Do not queue works, so that the same seed gives the same results. */
@@ -120,6 +133,19 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/sysfs.c"
 #include "../../vrfm/watch.c"
 
+/* Count grace periods, and do not wait for them: no other task reads links. */
+static unsigned int fuzz_graces;
+
+static void fuzz_synchronize_rcu(void)
+{
+	fuzz_graces++;
+}
+
+#include <net/ipv6.h>
+#define synchronize_rcu fuzz_synchronize_rcu
+#include "../../vrfm/peer.c"
+#undef synchronize_rcu
+
 /* Last posted request, which has not completed yet. */
 static struct krdma_req *fuzz_posted;
 /*
@@ -192,6 +218,71 @@ u64 fuzz_remote_size(const struct krdma_remote *remote)
 
 void fuzz_remote_free(struct krdma_remote *remote)
 {
+}
+
+int fuzz_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
+{
+	return -EINVAL;
+}
+
+int fuzz_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
+{
+	return -EINVAL;
+}
+
+bool fuzz_get_reject(const struct krdma_cb *cb, struct krdma_reject *rej)
+{
+	return false;
+}
+
+void *fuzz_reconnect_context(const struct krdma_reconnect *reconn)
+{
+	return NULL;
+}
+
+struct krdma_reconnect *
+fuzz_reconnect_start(const struct sockaddr *dst,
+		     const struct krdma_params *params,
+		     const struct krdma_reconnect_params *owner)
+{
+	return ERR_PTR(-EINVAL);
+}
+
+void fuzz_reconnect_stop(struct krdma_reconnect *reconn)
+{
+}
+
+int fuzz_reject_request(struct krdma_cb *cb, const void *private_data,
+			u8 private_data_len)
+{
+	return 0;
+}
+
+int fuzz_release_cb(struct krdma_cb *cb)
+{
+	return 0;
+}
+
+int fuzz_accept_async(struct krdma_cb *cb, const void *private_data,
+		      u8 private_data_len)
+{
+	return -EINVAL;
+}
+
+struct krdma_cb *fuzz_get(struct krdma_cb *cb)
+{
+	return cb;
+}
+
+void fuzz_put(struct krdma_cb *cb)
+{
+}
+
+int fuzz_listen_params(const struct sockaddr *src,
+		       const struct krdma_params *params,
+		       struct krdma_cb **listen_cb)
+{
+	return -EINVAL;
 }
 
 int fuzz_query(struct krdma_cb *cb, struct krdma_caps *caps)

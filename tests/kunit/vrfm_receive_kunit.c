@@ -1895,6 +1895,25 @@ static void switch_of_transmitter_amid_broadcast_has_no_effect(struct kunit *tes
 	free_link(other);
 }
 
+/* ---- removal of peers ---- */
+
+static void peers_are_removed_in_one_grace_period(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 node;
+
+	for (node = 3; node < 8; node++)
+		KUNIT_ASSERT_NOT_NULL(test, add_link(f, node));
+	fuzz_graces = 0;
+	kfree(f->link->direct.desc);
+	f->link->direct.desc = NULL;
+	/* This frees all links. */
+	f->link = NULL;
+	vrfm_peers_remove(f->vdev);
+	KUNIT_EXPECT_EQ(test, fuzz_graces, 1U);
+	KUNIT_EXPECT_TRUE(test, list_empty(&f->vdev->links));
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(wait_for_room_is_overload_us_exactly),
 	KUNIT_CASE(flush_timeout_is_exact),
@@ -1920,6 +1939,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(switch_of_transmitter_amid_step_has_no_effect),
 	KUNIT_CASE(switch_of_transmitter_amid_broadcast_has_no_effect),
 	KUNIT_CASE(watch_timeout_is_exact),
+	KUNIT_CASE(peers_are_removed_in_one_grace_period),
 	KUNIT_CASE(proc_reader_does_not_wait_for_writers),
 	KUNIT_CASE(leaving_peer_behind_wakes_waiters),
 	KUNIT_CASE(peer_left_behind_is_not_scheduled_by_writes),
