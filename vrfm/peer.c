@@ -486,6 +486,8 @@ static int vrfm_peer_listen(struct vrfm_dev *vdev)
 	((struct sockaddr_in *)&src)->sin_port = htons(vdev->params.port);
 	vrfm_peer_params(vdev, &params);
 	params.flags = KRDMA_LISTEN_WAIT;
+	/* All peers of the largest network may connect at the same time. */
+	params.backlog = RFM2G_NODE_MAX + 1;
 	params.ops = &vrfm_listen_ops;
 	params.context = vdev;
 	return krdma_listen_params((struct sockaddr *)&src, &params,
