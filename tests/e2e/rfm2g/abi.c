@@ -595,6 +595,9 @@ static void ring(void)
 	value("SET_TRANSMIT_DISABLE", 1);
 	poke(0, 4, 2);
 	is(!(lcsr() & 1), "a store does not set own data while the transmitter is off");
+	gives(EFAULT, value("CHECK_RING_CONT", 0), "the ring is open while the transmitter is off");
+	is(!reg("WRITE_REG", 2, 0x1D, 1, &probe) && !(lcsr() & 1),
+	   "a probe does not set own data while the transmitter is off");
 	value("SET_TRANSMIT_DISABLE", 0);
 }
 
