@@ -10,6 +10,8 @@
  *   kernel      let the kernel store through get_user_pages(), into writable and write-protected pages
  *   held        store while a pipe holds references to pages, and again after it has put them; the second word of page
  *               n is 2000 + n at the end
+ *   mapped      let the kernel store while a pipe holds references to pages, and while other processes map, unmap and
+ *               inherit these pages; the second word of page n is 2000 + n at the end
  *   msync       store, and call msync(), which returns when the peers have all stores
  *   private     check that a writable MAP_PRIVATE mapping is refused, and that a read-only one shows stores of other
  *               mappings
@@ -180,6 +182,45 @@ static void do_held(void)
 		word(memory, i)[1] = 2000 + i;
 }
 
+/* Map the pages, unmap them, and exit, so that references and page tables of the pages change all the time. */
+static void map_and_exit(void)
+{
+	munmap((void *)map(), SIZE);
+	_exit(0);
+}
+
+static void do_mapped(void)
+{
+	volatile uint32_t *memory = map();
+	struct iovec part = { .iov_base = (void *)memory, .iov_len = 4 * PAGE };
+	int ends[2], mem = open("/proc/self/mem", O_RDWR), good = mem >= 0, forks = 0;
+	uint32_t value = 0, i;
+	time_t end;
+
+	store(memory, 0, PAGES);
+	if (pipe(ends))
+		err(2, "pipe");
+	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe references pages that other processes map");
+	for (end = time(NULL) + 3; time(NULL) <= end; forks++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			map_and_exit();
+		good &= pid > 0;
+		for (i = 0; i < PAGES; i++) {
+			value++;
+			good &= pwrite(mem, &value, sizeof(value), (uintptr_t)(word(memory, i) + 1)) == sizeof(value);
+		}
+		good &= waitpid(pid, NULL, 0) == pid;
+	}
+	for (i = 0; i < PAGES; i++) {
+		value = 2000 + i;
+		good &= pwrite(mem, &value, sizeof(value), (uintptr_t)(word(memory, i) + 1)) == sizeof(value);
+	}
+	is(good && forks > 10, "the kernel stores into pages that other processes map");
+	is(word(memory, 3)[1] == 2003, "the program sees the last stores of the kernel into held pages");
+}
+
 static void do_msync(void)
 {
 	volatile uint32_t *memory = map();
@@ -323,6 +364,7 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "unmap", do_unmap }, { "populate", do_populate }, { "kernel", do_kernel }, { "held", do_held },
+	{ "mapped", do_mapped },
 	{ "msync", do_msync }, { "private", do_private }, { "fork", do_fork }, { "mremap", do_mremap },
 	{ "mprotect", do_mprotect }, { "event", do_event }, { "exit", do_exit },
 };

@@ -3,8 +3,8 @@
 # Author: The krdma developers
 #
 # mmap-edge-cases: programs store into mappings that are unmapped in part, moved, protected, forked, or pinned by the kernel.
-# Programs exit after stores, or are killed during stores. cp, dd, od and Python use the device, which they do not know. Each
-# word reaches the other node, and no page keeps a twin.
+# Other processes map and unmap pages that are pinned. Programs exit after stores, or are killed during stores. cp, dd, od and
+# Python use the device, which they do not know. Each word reaches the other node, and no page keeps a twin.
 #
 #   node 1 (stores) ---> node 2 (receives)
 #
@@ -15,7 +15,7 @@
 # add: ordinary-tools
 # append: ncpus=1
 # guarantees: G4 G8
-# timeout: 200
+# timeout: 220
 
 # Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
@@ -72,7 +72,7 @@ seen() {
 	*) check "$1: node 2 receives the words" arrived "$2" 1000 ;;
 	esac
 	case $1 in
-	held | fork) check "$1: node 2 receives the second words" arrived $(($2 + 4)) 2000 ;;
+	held | mapped | fork) check "$1: node 2 receives the second words" arrived $(($2 + 4)) 2000 ;;
 	esac
 }
 
@@ -83,7 +83,7 @@ await_event() {
 	ok $? "event: node 2 receives the event, flush_us=$1"
 }
 
-(($# > 0)) || set -- unmap populate kernel held msync private fork mremap mprotect event exit
+(($# > 0)) || set -- unmap populate kernel held mapped msync private fork mremap mprotect event exit
 for us in 50 1000000; do
 	check "flush_us=$us: node $NODE creates a device" rfm_make 1M flush_us=$us
 	check "flush_us=$us: node $NODE is linked" within 30 rfm_is ready
