@@ -12,7 +12,7 @@
 
 #include <linux/slab.h>
 
-#include "msg.h"
+#include "conn.h"
 
 /**
  * krdma_budget_alloc - allocate a budget
@@ -121,7 +121,7 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 	struct krdma_budget *budget = conn->budget;
 
 	if (krdma_budget_take(budget, len)) {
-		conn->msg->charged = len;
+		conn->charged = len;
 		return 0;
 	}
 	krdma_count(conn, KRDMA_COUNT_MEMORY_OVER);
@@ -140,8 +140,8 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
  */
 void krdma_budget_uncharge(struct krdma_conn *conn)
 {
-	if (!conn->msg || !conn->msg->charged)
+	if (!conn->msg || !conn->charged)
 		return;
-	atomic64_sub(conn->msg->charged, &conn->budget->bytes);
-	conn->msg->charged = 0;
+	atomic64_sub(conn->charged, &conn->budget->bytes);
+	conn->charged = 0;
 }

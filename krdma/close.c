@@ -40,7 +40,7 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 	if (!list_empty(&conn->sq.pending) ||
-	    conn->msg->busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
+	    conn->sq.busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
 		return false;
 	/* Do not wait for internal messages. */
 	list_for_each_entry(kwr, &conn->sq.posted, link)
@@ -122,7 +122,7 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 	unsigned long until;
 	int ret;
 
-	ret = krdma_msg_check_open(conn) ?: krdma_close_begin(conn, reason);
+	ret = krdma_conn_check_open(conn) ?: krdma_close_begin(conn, reason);
 	if (ret)
 		return ret;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);

@@ -14,7 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "priv.h"
+#include "cm.h"
 #include "quirks.h"
 #include "trace.h"
 
@@ -166,8 +166,8 @@ static void krdma_cm_established(struct krdma_conn *conn,
 		krdma_conn_abort(conn, ret);
 		return;
 	}
-	if (conn->cb.role == KRDMA_CLIENT_CONN && !krdma_conn_is_raw(conn))
-		krdma_msg_peer_hello(conn);
+	if (conn->cb.role == KRDMA_CLIENT_CONN && conn->mode->peer_hello)
+		conn->mode->peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
 	 * Keep the timer of an asynchronous connection, because it also limits
@@ -528,7 +528,7 @@ static u8 krdma_cm_fill_private(struct krdma_conn *conn,
 {
 	struct krdma_hello hello;
 
-	krdma_msg_hello(conn, &hello);
+	conn->mode->hello(conn, &hello);
 	krdma_path_hello(conn, &hello);
 	hello.user_len = conn->cm.user_data_len;
 	krdma_hello_encode(&priv->hello, &hello);
@@ -576,16 +576,7 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 		return ret;
 	if (!krdma_conn_move(conn, KRDMA_READY))
 		return krdma_last_error(&conn->cb);
-	if (!krdma_conn_is_raw(conn))
-		return krdma_msg_post_all(conn);
-	if (conn->ops && conn->ops->qp_ready)
-		ret = conn->ops->qp_ready(&conn->cb);
-	/*
-	 * A connection for krdma_accept_timeout() has no owner yet, see
-	 * krdma_cm_give_locked().
-	 */
-	conn->hw.raw_live = !ret && !conn->acc.acceptor;
-	return ret;
+	return conn->mode->begin(conn);
 }
 
 static int krdma_cm_dial_locked(struct krdma_conn *conn)
@@ -674,7 +665,7 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
 	if (ret)
 		return ret;
-	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
+	return conn->mode->exchange ? conn->mode->exchange(conn, until) : 0;
 }
 
 /**
@@ -1111,7 +1102,7 @@ static int krdma_cm_accept(struct krdma_conn *conn)
 	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
 	if (ret)
 		return ret;
-	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
+	return conn->mode->exchange ? conn->mode->exchange(conn, until) : 0;
 }
 
 static u8 krdma_cm_user_max(const struct krdma_conn *conn)

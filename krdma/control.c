@@ -77,7 +77,7 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return conn->error ?: -ENOTCONN;
 	/* The peer accepts no message before START. */
-	if (!msg->greeted || msg->control_busy & BIT(kind))
+	if (!conn->sq.greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;
 	if (kind == KRDMA_CONTROL_CREDIT) {
 		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,
@@ -107,7 +107,7 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 	 * Without a credit CREDIT cannot be sent. In that case the peer owes
 	 * credits, and its next message leads to another attempt.
 	 */
-	if (krdma_credit_should_return(&conn->msg->credit))
+	if (krdma_credit_should_return(&conn->sq.credit))
 		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
 }
 
@@ -193,25 +193,6 @@ void krdma_control_free(struct krdma_conn *conn)
 	}
 }
 
-/**
- * krdma_alive_heard_locked - record an answer of the peer's adapter
- * @conn: connection
- * @kwr: work request that has succeeded
- *
- * The answer to a READ or atomic shows that the peer is alive. A PONG may have
- * to wait behind such an answer.
- *
- * Context: any, @conn->lock held.
- */
-void krdma_alive_heard_locked(struct krdma_conn *conn,
-			      const struct krdma_wr *kwr)
-{
-	lockdep_assert_held(&conn->lock);
-	if (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
-	    kwr->kind == KRDMA_CMP_SWAP)
-		conn->msg->heard = true;
-}
-
 /*
  * Queue the next check of the peer. The state leaves ESTABLISHED under the same
  * lock, so krdma_alive_stop() finds every check that is queued.
@@ -241,8 +222,8 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (msg->heard) {
-		msg->heard = false;
+	if (conn->sq.heard) {
+		conn->sq.heard = false;
 		msg->misses = 0;
 		return false;
 	}

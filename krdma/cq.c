@@ -28,7 +28,7 @@
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
-#include "priv.h"
+#include "device.h"
 
 /*
  * A new shared CQ has room for this number of connections that each need as

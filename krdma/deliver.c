@@ -23,6 +23,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "cm.h"
 #include "msg.h"
 
 /**
@@ -162,7 +163,7 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 		krdma_deliver_end_locked(conn);
 	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
-		krdma_credit_hold(&msg->credit);
+		krdma_credit_hold(&conn->sq.credit);
 		/*
 		 * The peer may be unable to send until it gets the credits that
 		 * are owed.

@@ -19,7 +19,7 @@
 #include <linux/nodemask.h>
 #include <linux/slab.h>
 
-#include "priv.h"
+#include "device.h"
 
 /*
  * A domain of trust. The address of this object identifies its PDs; the name is
@@ -527,6 +527,29 @@ static bool krdma_dev_is_idle(const struct krdma_dev *dev)
 	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
 }
 
+/* Unregister the regions of a domain, which may drop the last use of its PD. */
+static void krdma_pd_end_regions_locked(struct krdma_dev *dev,
+					struct krdma_pd *kpd)
+{
+	lockdep_assert_held(&dev->lock);
+	if (!kpd->end_regions_locked)
+		return;
+	/* Keep the PD, which has the head of the list. */
+	kpd->users++;
+	kpd->end_regions_locked(kpd);
+	krdma_pd_put_locked(dev, kpd);
+}
+
+static void krdma_device_end_regions(struct krdma_dev *dev)
+{
+	struct krdma_pd *kpd, *next;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry_safe(kpd, next, &dev->pds, link)
+		krdma_pd_end_regions_locked(dev, kpd);
+	mutex_unlock(&dev->lock);
+}
+
 static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct krdma_dev *dev = client_data;
@@ -552,7 +575,7 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	 * krdma_device_detach() or krdma_device_cq_freed() has released the
 	 * lock.
 	 */
-	krdma_share_remove_all(dev);
+	krdma_device_end_regions(dev);
 	krdma_dev_put(dev);
 }
 

@@ -24,8 +24,9 @@
  *
  * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
  */
+#include "cm.h"
 #include "quirks.h"
-#include "region.h"
+#include "registration.h"
 #include "trace.h"
 
 /**
@@ -105,6 +106,31 @@ struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 	return krdma_share_find_conn(dev, failed);
 }
 
+/*
+ * Unregister a region, and take it off its list. Only the first call has an
+ * effect.
+ */
+static void krdma_share_end_locked(struct krdma_region *region)
+{
+	struct krdma_share *share = &region->share;
+
+	lockdep_assert_held(&share->dev->lock);
+	if (list_empty(&region->link))
+		return;
+	krdma_region_unregister(NULL, region);
+	list_del_init(&region->link);
+	krdma_pd_put_locked(share->dev, share->kpd);
+}
+
+/* See krdma_pd.end_regions_locked. The owners still put their regions. */
+static void krdma_share_end_all_locked(struct krdma_pd *kpd)
+{
+	struct krdma_region *region, *next;
+
+	list_for_each_entry_safe(region, next, &kpd->regions, link)
+		krdma_share_end_locked(region);
+}
+
 /**
  * krdma_share_begin - add a region to the domain of a connection
  * @conn: connection that is attached to its device, with a domain
@@ -130,6 +156,7 @@ void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region)
 	mutex_lock(&share->dev->lock);
 	share->kpd->users++;
 	list_add_tail(&region->link, &share->kpd->regions);
+	share->kpd->end_regions_locked = krdma_share_end_all_locked;
 	mutex_unlock(&share->dev->lock);
 }
 
@@ -268,22 +295,6 @@ void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms)
 	krdma_count_module(KRDMA_COUNT_REVOKED);
 }
 
-/*
- * Unregister a region, and take it off its list. Only the first call has an
- * effect.
- */
-static void krdma_share_end_locked(struct krdma_region *region)
-{
-	struct krdma_share *share = &region->share;
-
-	lockdep_assert_held(&share->dev->lock);
-	if (list_empty(&region->link))
-		return;
-	krdma_region_unregister(NULL, region);
-	list_del_init(&region->link);
-	krdma_pd_put_locked(share->dev, share->kpd);
-}
-
 /**
  * krdma_share_put - unregister and free a region of a domain
  * @region: region that no request uses
@@ -303,38 +314,4 @@ void krdma_share_put(struct krdma_region *region)
 	krdma_domain_put(share.domain);
 	krdma_dev_put(share.dev);
 	krdma_noio_leave(noio);
-}
-
-static void krdma_share_remove_locked(struct krdma_dev *dev,
-				      struct krdma_pd *kpd)
-{
-	struct krdma_region *region, *next;
-
-	lockdep_assert_held(&dev->lock);
-	/*
-	 * Keep the PD until the end of the loop, because it contains the head
-	 * of the list. Without this the last region would free the PD.
-	 */
-	kpd->users++;
-	list_for_each_entry_safe(region, next, &kpd->regions, link)
-		krdma_share_end_locked(region);
-	krdma_pd_put_locked(dev, kpd);
-}
-
-/**
- * krdma_share_remove_all - unregister the regions of all domains on a device
- * @dev: device that is being removed, with no connection attached
- *
- * The owners still put their regions.
- *
- * Context: process, may sleep.
- */
-void krdma_share_remove_all(struct krdma_dev *dev)
-{
-	struct krdma_pd *kpd, *next;
-
-	mutex_lock(&dev->lock);
-	list_for_each_entry_safe(kpd, next, &dev->pds, link)
-		krdma_share_remove_locked(dev, kpd);
-	mutex_unlock(&dev->lock);
 }

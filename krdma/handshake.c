@@ -21,7 +21,7 @@
 #include <linux/export.h>
 #include <linux/module.h>
 
-#include "msg.h"
+#include "cm.h"
 #include "quirks.h"
 
 /**
@@ -56,7 +56,14 @@ void krdma_call_settled_locked(struct krdma_conn *conn)
 		krdma_call_queue(conn);
 }
 
-static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
+/**
+ * krdma_step_queue_in - queue the next step after a time
+ * @conn: connection
+ * @ms: time in ms
+ *
+ * Context: any.
+ */
+void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 {
 	struct workqueue_struct *wq = krdma_wq;
 
@@ -156,8 +163,8 @@ static void krdma_step_finish(struct krdma_conn *conn)
 						 KRDMA_REPORT_DUE))
 		return;
 	krdma_conn_in_time(conn);
-	if (!krdma_conn_is_raw(conn))
-		krdma_alive_start(conn);
+	if (conn->mode->established)
+		conn->mode->established(conn);
 	if (accepts) {
 		krdma_cm_accepted(conn, 0);
 		return;
@@ -194,7 +201,8 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 	spin_lock_irqsave(&conn->lock, flags);
 	taken = conn->life.call_closing &&
 		!krdma_conn_is_released_locked(conn) &&
-		!krdma_deliver_is_busy_locked(conn);
+		!(conn->mode->is_busy_locked &&
+		  conn->mode->is_busy_locked(conn));
 	if (taken)
 		conn->life.call_closing = false;
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -226,49 +234,19 @@ void krdma_call_work(struct work_struct *work)
 }
 
 /*
- * Send another message if the peer may have missed START of this side, see
- * krdma_msg_wait_start(). Then queue another check.
- */
-static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
-{
-	int ret;
-
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) ||
-	    conn->cb.role != KRDMA_CLIENT_CONN)
-		return 0;
-	ret = krdma_msg_nudge(conn, until);
-	if (ret)
-		return ret;
-	krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
-	return 0;
-}
-
-/*
- * Exchange the first messages. The waits in this function depend only on the
- * local adapter. They end when the connection ends, and the connect timer ends
- * a connection on which the exchange takes too long.
+ * Exchange the first messages. The waits in here depend only on the local
+ * adapter, and they end with the connection, which the connect timer limits.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
-	int ret;
+	int ret = 1;
 
-	if (krdma_conn_is_raw(conn)) {
+	if (conn->mode->step)
+		ret = conn->mode->step(conn, until);
+	if (ret > 0)
 		krdma_step_finish(conn);
-		return 0;
-	}
-	if (conn->cb.role == KRDMA_CLIENT_CONN &&
-	    !READ_ONCE(conn->msg->greeted)) {
-		ret = krdma_msg_greet(conn, until);
-		if (ret)
-			return ret;
-	}
-	if (!krdma_msg_is_greeted(conn))
-		return krdma_step_nudge(conn, until);
-	ret = krdma_msg_exchange_rest(conn, until);
-	if (!ret)
-		krdma_step_finish(conn);
-	return ret;
+	return min(ret, 0);
 }
 
 /*

@@ -15,6 +15,7 @@
 
 #include <linux/export.h>
 
+#include "cm.h"
 #include "quirks.h"
 
 /* Interval in ms at which a listener without a usable cm_id tries to listen. */

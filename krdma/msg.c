@@ -12,7 +12,7 @@
  * any state. An invalid part ends the connection with -EPROTO.
  *
  * A task that copies from or to a DMA mapped buffer without krdma_conn.lock
- * holds a bit of krdma_msg.busy. Before krdma_msg_stop() unmaps buffers, it
+ * holds a bit of krdma_sendq.busy. Before krdma_msg_stop() unmaps buffers, it
  * waits for senders and for users of the copy buffer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -23,34 +23,11 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "cm.h"
 #include "msg.h"
 #include "quirks.h"
-#include "region.h"
+#include "registration.h"
 #include "trace.h"
-
-/**
- * krdma_msg_extra_sends - return the number of internal send queue slots
- * @conn: connection
- *
- * Return: number of slots in addition to the user's; 0 in raw mode.
- */
-unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
-{
-	return krdma_conn_is_raw(conn) ? 0 : KRDMA_CONTROLS;
-}
-
-/**
- * krdma_msg_extra_recvs - return the number of receives without credits
- * @conn: connection
- *
- * Return: number of receives in addition to those for which the peer has
- * credits; 0 in raw mode.
- */
-unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn)
-{
-	return krdma_conn_is_raw(conn) ? 0 : KRDMA_WIRE_CONTROL_RECVS +
-					     KRDMA_WIRE_PULLED_RECVS;
-}
 
 static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
 {
@@ -153,7 +130,7 @@ static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 
 	lockdep_assert_held(&conn->lock);
 	if (type != KRDMA_WIRE_START)
-		return msg->greeted;
+		return conn->sq.greeted;
 	return conn->cb.role == KRDMA_CLIENT_CONN || msg->got_start;
 }
 
@@ -172,45 +149,50 @@ static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved)
 {
-	struct krdma_msg *msg = conn->msg;
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
 	if (!krdma_msg_may_send_locked(conn, hdr->type) ||
-	    !krdma_credit_may_send(&msg->credit, reserved))
+	    !krdma_credit_may_send(&conn->sq.credit, reserved))
 		return conn->error ?: -EAGAIN;
-	hdr->credits = krdma_credit_take(&msg->credit);
+	hdr->credits = krdma_credit_take(&conn->sq.credit);
 	krdma_hdr_encode(&send->hdr, hdr);
 	ret = krdma_send_post_wr_locked(conn, send);
 	if (ret)
-		krdma_credit_undo(&msg->credit, hdr->credits);
+		krdma_credit_undo(&conn->sq.credit, hdr->credits);
 	else
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
-					msg->credit.unadvertised,
-					msg->credit.avail);
+					conn->sq.credit.unadvertised,
+					conn->sq.credit.avail);
 	/*
 	 * Set greeted under the lock under which START was posted, so that all
 	 * other messages follow START.
 	 */
 	if (!ret && hdr->type == KRDMA_WIRE_START)
-		WRITE_ONCE(msg->greeted, true);
+		WRITE_ONCE(conn->sq.greeted, true);
 	if (!ret && krdma_wire_is_part(hdr->type) &&
 	    hdr->offset + send->wr.len == hdr->msg_len)
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	return ret;
 }
 
-/* Condition for krdma_conn_wait(): a message of type *@arg can be posted. */
-static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
+/**
+ * krdma_msg_may_send - check whether there is room for a message
+ * @conn: connection in message mode
+ * @arg: pointer to its type, an u8; for krdma_conn_wait()
+ *
+ * Context: any.
+ * Return: true if there are a slot and a credit.
+ */
+bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 {
-	const struct krdma_msg *msg = conn->msg;
 	const u8 *type = arg;
 	unsigned long flags;
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	may = krdma_msg_may_send_locked(conn, *type) && conn->sq.avail &&
-	      krdma_credit_may_send(&msg->credit, false);
+	      krdma_credit_may_send(&conn->sq.credit, false);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
 }
@@ -222,7 +204,6 @@ static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 			  struct krdma_hdr *hdr, bool first)
 {
-	const struct krdma_msg *msg = conn->msg;
 	unsigned long flags;
 	int ret;
 
@@ -230,8 +211,8 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_send_post_locked(conn, send, hdr, false);
-	if (ret == -EAGAIN && first && msg->greeted &&
-	    !krdma_credit_may_send(&msg->credit, false))
+	if (ret == -EAGAIN && first && conn->sq.greeted &&
+	    !krdma_credit_may_send(&conn->sq.credit, false))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	local_bh_enable();
@@ -275,7 +256,7 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 			       const struct krdma_source *src,
 			       unsigned long until)
 {
-	u32 len = min(hdr->msg_len - hdr->offset, conn->msg->part_max);
+	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
 	struct krdma_send *send = krdma_send_alloc(conn, op, len);
 	int ret;
 
@@ -304,7 +285,7 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 	struct krdma_hdr hdr = {
 		.type = KRDMA_WIRE_DATA,
 		.msg_len = length,
-		.msg_id = conn->msg->send_id,
+		.msg_id = conn->sq.send_id,
 	};
 	int ret;
 
@@ -312,7 +293,7 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 		ret = krdma_msg_send_part(conn, op, &hdr, src, until);
 	} while (!ret && hdr.offset < length);
 	if (!ret)
-		conn->msg->send_id++;
+		conn->sq.send_id++;
 	else if (hdr.offset)
 		/*
 		 * The peer has received the beginning of a message, and the
@@ -322,51 +303,18 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 	return ret;
 }
 
-/**
- * krdma_msg_check - check that a connection is in message mode
- * @conn: connection
- *
- * Return: 0; -EINVAL: raw mode or a listener; -ENOTCONN: not connected yet; or
- * the reason for which connecting failed.
- */
-int krdma_msg_check(struct krdma_conn *conn)
-{
-	if (krdma_conn_is_raw(conn) || conn->cb.role == KRDMA_LISTEN_CONN)
-		return -EINVAL;
-	if (!krdma_conn_was_established(conn))
-		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	return 0;
-}
-
-/**
- * krdma_msg_check_open - check whether the user may send, post or receive
- * @conn: connection
- *
- * Context: any.
- * Return: as krdma_msg_check(). Until both sides have exchanged START also
- * -ENOTCONN, or the reason for which the connection ended.
- */
-int krdma_msg_check_open(struct krdma_conn *conn)
-{
-	int ret = krdma_msg_check(conn);
-
-	if (ret || krdma_conn_is_open(conn))
-		return ret;
-	return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-}
-
 static bool krdma_msg_is_free(struct krdma_conn *conn, const void *arg)
 {
 	const unsigned int *what = arg;
 
-	return !(READ_ONCE(conn->msg->busy) & *what);
+	return !(READ_ONCE(conn->sq.busy) & *what);
 }
 
 static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 				      unsigned int what)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->msg->busy & what)
+	if (conn->sq.busy & what)
 		return -EAGAIN;
 	/*
 	 * Messages that have arrived may be received after the connection has
@@ -374,14 +322,14 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	 */
 	if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.bye))
 		return conn->error ?: -ESHUTDOWN;
-	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
+	WRITE_ONCE(conn->sq.busy, conn->sq.busy | what);
 	return 0;
 }
 
 /**
  * krdma_msg_enter - become the only task in an activity
  * @conn: connection in message mode
- * @what: a bit of &enum krdma_msg_busy
+ * @what: a bit of &enum krdma_busy
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Works like a lock whose wait has a time limit and can be interrupted.
@@ -424,7 +372,7 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	WRITE_ONCE(conn->msg->busy, conn->msg->busy & ~what);
+	WRITE_ONCE(conn->sq.busy, conn->sq.busy & ~what);
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
@@ -464,36 +412,6 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 	ret = krdma_op_wait(conn, op, until);
 	if (ret)
 		krdma_conn_abort(conn, ret);
-	return ret;
-}
-
-/**
- * krdma_msg_send_start - send START, the first message
- * @conn: established connection
- * @exported: description of the exported buffer, NULL if there is none
- * @len: length of @exported in bytes
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
- * or as krdma_send_timeout().
- */
-int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
-			 unsigned long until)
-{
-	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
-	struct krdma_send *send;
-	int ret;
-
-	if (len > conn->msg->part_max)
-		return -EMSGSIZE;
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
-	if (ret)
-		return ret;
-	send = krdma_send_alloc(conn, NULL, len);
-	if (send && len)
-		memcpy(send->data, exported, len);
-	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
 	return ret;
 }
 
@@ -539,7 +457,7 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 	ret = krdma_recv_post(conn, recv);
 	if (ret)
 		return ret;
-	krdma_credit_reposted(&conn->msg->credit,
+	krdma_credit_reposted(&conn->sq.credit,
 			      recv->hdr.type == KRDMA_WIRE_CREDIT);
 	krdma_control_credits_locked(conn);
 	return 0;
@@ -561,7 +479,7 @@ void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 
 	spin_lock_irqsave(&conn->lock, flags);
 	if (held)
-		krdma_credit_unhold(&conn->msg->credit);
+		krdma_credit_unhold(&conn->sq.credit);
 	ret = krdma_msg_repost_locked(conn, recv);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (ret)
@@ -685,16 +603,16 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	msg->heard = true;
+	conn->sq.heard = true;
 	if (krdma_wire_is_free(recv->hdr.type))
 		return krdma_msg_take_control_locked(conn, recv);
-	ret = krdma_credit_arrived(&msg->credit) ?:
-	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
+	ret = krdma_credit_arrived(&conn->sq.credit) ?:
+		      krdma_credit_granted(&conn->sq.credit, recv->hdr.credits);
 	if (ret)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_CREDIT);
 	trace_krdma_credit_received(conn->stats.id, recv->hdr.credits,
-				    msg->credit.unadvertised,
-				    msg->credit.avail);
+				    conn->sq.credit.unadvertised,
+				    conn->sq.credit.avail);
 	if (recv->hdr.type == KRDMA_WIRE_START)
 		return krdma_msg_on_start_locked(conn, recv);
 	if (!msg->got_start)
@@ -1065,7 +983,7 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 static int krdma_msg_check_receive(struct krdma_conn *conn)
 {
 	return krdma_deliver_is_wanted(conn) ? -EINVAL :
-					       krdma_msg_check_open(conn);
+					       krdma_conn_check_open(conn);
 }
 
 /**
@@ -1180,8 +1098,8 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 		return -ENOMEM;
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
-	krdma_credit_init(&msg->credit, conn->limits.recv_depth);
-	msg->nrecvs = conn->limits.recv_depth + krdma_msg_extra_recvs(conn);
+	krdma_credit_init(&conn->sq.credit, conn->limits.recv_depth);
+	msg->nrecvs = conn->limits.recv_depth + conn->mode->extra_recvs;
 	msg->recvs = kvmalloc_node(array_size(msg->nrecvs, sizeof(*msg->recvs)),
 				   GFP_KERNEL | __GFP_ZERO, conn->hw.node);
 	if (!msg->recvs)
@@ -1220,9 +1138,9 @@ static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
 
 static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 {
-	unsigned int busy = READ_ONCE(conn->msg->busy);
+	unsigned int busy = READ_ONCE(conn->sq.busy);
 
-	if (READ_ONCE(conn->msg->space.telling))
+	if (READ_ONCE(conn->sq.space.telling))
 		return false;
 	if (busy & KRDMA_BUSY_PUSH)
 		busy &= ~KRDMA_BUSY_SEND;
@@ -1295,191 +1213,6 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	/* The passive side got the peer's hello earlier, with the request. */
 	if (conn->cb.role == KRDMA_ACCEPT_CONN)
 		krdma_msg_peer_hello(conn);
-	return ret;
-}
-
-static u16 krdma_msg_features(const struct krdma_conn *conn)
-{
-	u16 features = KRDMA_WIRE_FEATURES;
-
-	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
-		features &= ~KRDMA_WIRE_FEATURE_PULL;
-	if (!krdma_deliver_is_wanted(conn))
-		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
-	return features;
-}
-
-/**
- * krdma_msg_hello - fill in the hello for the peer
- * @conn: connection in message mode
- * @hello: result, without the user's private data
- */
-void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
-{
-	*hello = (struct krdma_hello){
-		.mode = krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
-						 KRDMA_WIRE_MODE_MSG,
-		.buf_size = conn->p.buf_size,
-		.max_msg = conn->p.max_msg,
-		.recv_depth = conn->limits.recv_depth,
-		.features = krdma_msg_features(conn),
-		.session = conn->p.session ?: get_random_u32(),
-	};
-}
-
-/**
- * krdma_msg_peer_hello - apply the sizes and credits of the peer's hello
- * @conn: connection whose hello is set
- *
- * Context: any, before any message is sent.
- */
-void krdma_msg_peer_hello(struct krdma_conn *conn)
-{
-	struct krdma_msg *msg = conn->msg;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	msg->part_max = min(conn->p.buf_size, conn->hello.buf_size) -
-			sizeof(struct krdma_wire_hdr);
-	krdma_credit_start(&msg->credit, conn->hello.recv_depth);
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
-static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
-{
-	/* Pairs with krdma_msg_on_start_locked(). */
-	return smp_load_acquire(&conn->msg->got_start);
-}
-
-/**
- * krdma_msg_nudge - send an empty message
- * @conn: client that has sent START
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * This makes the peer check again for data that it has missed, see
- * KRDMA_QUIRK_MISSED_START. Without a credit nothing is sent.
- *
- * Return: 0 or -errno.
- */
-int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
-{
-	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
-	struct krdma_send *send;
-	int ret;
-
-	if (!krdma_msg_may_send(conn, &hdr.type))
-		return 0;
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
-	if (ret)
-		return ret;
-	send = krdma_send_alloc(conn, NULL, 0);
-	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
-	return ret;
-}
-
-/**
- * krdma_msg_wait_start - wait for the peer's START
- * @conn: established connection; a client has sent its own START
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * With KRDMA_QUIRK_MISSED_START a client sends further messages until START
- * arrives.
- *
- * Return: 0 or -errno.
- */
-int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
-{
-	bool may_be_missed = krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) &&
-			     conn->cb.role == KRDMA_CLIENT_CONN;
-	unsigned long soon;
-	int ret;
-
-	do {
-		soon = krdma_deadline(KRDMA_MSG_NUDGE_MS);
-		ret = krdma_conn_wait(conn, krdma_msg_has_start, NULL,
-				      may_be_missed ? soon : until);
-		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
-			return ret;
-		ret = may_be_missed ? krdma_msg_nudge(conn, until) : 0;
-	} while (!ret && time_before(jiffies, until));
-	return ret ?: -ETIMEDOUT;
-}
-
-/**
- * krdma_msg_greet - send START
- * @conn: established connection
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Return: 0 or -errno.
- */
-int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
-{
-	return krdma_conn_is_rw(conn) ? krdma_rw_greet(conn, until) :
-					krdma_msg_send_start(conn, NULL, 0, until);
-}
-
-/**
- * krdma_msg_is_greeted - check whether the peer's START has arrived
- * @conn: connection in message mode
- *
- * Context: any.
- * Return: true if START has arrived.
- */
-bool krdma_msg_is_greeted(struct krdma_conn *conn)
-{
-	return krdma_msg_has_start(conn, NULL);
-}
-
-/**
- * krdma_msg_exchange_rest - open the connection after the peer's START
- * @conn: connection on which the peer's START has arrived; a client has sent
- *	its own START
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Return: 0 or -errno.
- */
-int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
-{
-	int ret = krdma_conn_is_rw(conn) ? krdma_rw_learn(conn) : 0;
-
-	if (!ret && conn->cb.role == KRDMA_ACCEPT_CONN)
-		ret = krdma_msg_greet(conn, until);
-	if (!ret && krdma_conn_is_rw(conn))
-		krdma_rw_open(conn);
-	if (ret)
-		return ret;
-	/* Pairs with krdma_conn_is_open(). */
-	smp_store_release(&conn->life.reach, KRDMA_REACH_OPEN);
-	return 0;
-}
-
-static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
-{
-	int ret = 0;
-
-	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		ret = krdma_msg_greet(conn, until);
-	return ret ?: krdma_msg_wait_start(conn, until) ?:
-	       krdma_msg_exchange_rest(conn, until);
-}
-
-/**
- * krdma_msg_start - exchange the first messages of a new connection
- * @conn: established connection
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * The connecting side sends first, as iWARP requires. After both STARTs each
- * side knows that the other can receive, on all transports.
- *
- * Return: 0 or -errno.
- */
-int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
-{
-	int ret = krdma_msg_exchange(conn, until);
-
-	if (!ret)
-		krdma_alive_start(conn);
 	return ret;
 }
 

@@ -3,31 +3,7 @@
 #ifndef KRDMA_MSG_H
 #define KRDMA_MSG_H
 
-#include "credit.h"
-#include "priv.h"
-
-/*
- * Maximum number of requests that wait for a slot or a credit. The limit is for
- * peers that never receive.
- */
-#define KRDMA_PENDING_MAX 4096
-
-/**
- * enum krdma_msg_busy - activities that only one task at a time may do
- * @KRDMA_BUSY_SEND: split a message into parts and post them
- * @KRDMA_BUSY_RECV: take parts off the ready list
- * @KRDMA_BUSY_RW: use the copy buffer
- * @KRDMA_BUSY_PUSH: not an activity: teardown does not wait for the holder of
- *	KRDMA_BUSY_SEND
- *
- * The values are bits of krdma_msg.busy.
- */
-enum krdma_msg_busy {
-	KRDMA_BUSY_SEND = BIT(0),
-	KRDMA_BUSY_RECV = BIT(1),
-	KRDMA_BUSY_RW   = BIT(2),
-	KRDMA_BUSY_PUSH = BIT(3),
-};
+#include "sq.h"
 
 /* Internal messages; at most one of each kind is in flight. */
 enum krdma_control {
@@ -93,37 +69,6 @@ struct krdma_source {
 };
 
 /**
- * struct krdma_need - resources that the requests of one krdma_post() need
- * @nowait: KRDMA_NOWAIT is set: the requests must fit on the send queue.
- *	Without the flag the requests may go to krdma_conn.sq.pending
- * @bulk: the first request is not a message, and counts in krdma_conn.sq.bulk
- * @slots: number of send queue slots
- * @sends: number of credits
- * @requests: number of requests
- */
-struct krdma_need {
-	bool nowait;
-	bool bulk;
-	unsigned int slots;
-	unsigned int sends;
-	unsigned int requests;
-};
-
-/**
- * struct krdma_space - state of refused posts, see write_space.c
- * @wanted: krdma_post() has refused a post since the last callback
- * @need: smallest need of the refused posts
- * @telling: the write_space callback is running
- * @missed: room may have appeared since the running callback began
- */
-struct krdma_space {
-	bool wanted;
-	struct krdma_need need;
-	bool telling;
-	bool missed;
-};
-
-/**
  * struct krdma_pull - state of reading the data of one CHUNK, see rendezvous.c
  * @op: the READs, with a reference. NULL: there are no READs
  * @recv: receive buffer with the CHUNK, until @ended
@@ -156,12 +101,8 @@ struct krdma_pull {
  * @recvs: receive buffers; constant
  * @nrecvs: number of @recvs: sum of p.recv_depth and krdma_msg_extra_recvs();
  *	constant
- * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
  *
  * krdma_conn.lock protects these members:
- * @credit: credits of both directions
- * @busy: enum krdma_msg_busy
- * @greeted: START of this side has been posted, so other messages may follow
  * @got_start: START of the peer has arrived
  * @start: START of the peer with an exported buffer, until
  *	krdma_msg_start_buffer() takes it
@@ -170,12 +111,10 @@ struct krdma_pull {
  * @bye_reason: reason that this side sends in BYE
  * @peer_said_bye: the peer has sent BYE
  * @peer_reason: reason in the peer's BYE
- * @heard: a message has arrived since the last check
  * @misses: number of consecutive checks that found no new message
  * @ready: received parts in order: list of krdma_recv
  * @open: messages may be delivered to the owner
  * @delivering: one context is delivering the messages on @ready, see deliver.c
- * @space: state of refused posts
  * @next_id: id of the message whose part is expected next
  * @next_offset: offset in the message of the part that is expected next
  * @next_len: length of the message whose part is expected next; valid if
@@ -191,10 +130,6 @@ struct krdma_pull {
  * @pulled_id: message id to send in PULLED
  * @pulled_end: offset in the message of the end of the CHUNK, to send in PULLED
  *
- * Only the holder of KRDMA_BUSY_SEND uses this member; if there is no holder,
- * krdma_conn.lock protects it:
- * @send_id: id of the next message to send
- *
  * Only these use the following members: the holder of KRDMA_BUSY_RECV, the
  * context that delivers, and the context that reads a CHUNK:
  * @sink: region into which the CHUNKs of a message are read, until the last one
@@ -202,7 +137,6 @@ struct krdma_pull {
  * @whole: buffer in which the parts of a long message are assembled, or NULL
  * @whole_len: length of the message in @whole
  * @whole_have: number of bytes that are already in @whole
- * @charged: number of bytes of @sink or @whole that krdma_conn.budget counts
  *
  * Exported buffers. krdma_rw_greet() and krdma_rw_learn() set these members,
  * see rw.c:
@@ -215,11 +149,7 @@ struct krdma_pull {
 struct krdma_msg {
 	struct krdma_recv *recvs;
 	unsigned int nrecvs;
-	u32 part_max;
 
-	struct krdma_credit credit;
-	unsigned int busy;
-	bool greeted;
 	bool got_start;
 	struct krdma_recv *start;
 	struct krdma_send *control[KRDMA_CONTROLS];
@@ -227,12 +157,10 @@ struct krdma_msg {
 	u32 bye_reason;
 	bool peer_said_bye;
 	u32 peer_reason;
-	bool heard;
 	unsigned int misses;
 	struct list_head ready;
 	bool open;
 	bool delivering;
-	struct krdma_space space;
 	u32 next_id;
 	u32 next_offset;
 	u32 next_len;
@@ -245,14 +173,11 @@ struct krdma_msg {
 	u32 pulled_id;
 	u32 pulled_end;
 
-	u32 send_id;
-
 	struct krdma_region *sink;
 
 	void *whole;
 	u32 whole_len;
 	u32 whole_have;
-	u32 charged;
 
 	bool rw_ready;
 	struct krdma_region *exported;
@@ -280,6 +205,13 @@ static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 #define KRDMA_MSG_NUDGE_MS 100
 
 /* msg.c */
+extern const struct krdma_mode krdma_msg_mode;
+void krdma_msg_stop(struct krdma_conn *conn);
+void krdma_msg_free(struct krdma_conn *conn);
+int krdma_msg_post_all(struct krdma_conn *conn);
+void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
+void krdma_msg_peer_hello(struct krdma_conn *conn);
+int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 		   const struct krdma_source *src, u32 length,
 		   unsigned long until);
@@ -295,6 +227,7 @@ int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
 int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send);
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved);
+bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg);
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
@@ -310,7 +243,16 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
 struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);
 
+/* rw.c */
+int krdma_rw_greet(struct krdma_conn *conn, unsigned long until);
+int krdma_rw_learn(struct krdma_conn *conn);
+void krdma_rw_open(struct krdma_conn *conn);
+
 /* rendezvous.c */
+void krdma_pull_work(struct work_struct *work);
+void krdma_pull_limit_work(struct work_struct *work);
+void krdma_pull_kick_locked(struct krdma_conn *conn);
+void krdma_pull_drained(struct krdma_conn *conn);
 bool krdma_pull_can(const struct krdma_conn *conn);
 bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 			  u32 length);
@@ -321,26 +263,22 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 int krdma_pull_deliver_locked(struct krdma_conn *conn);
 void krdma_pull_start_locked(struct krdma_conn *conn);
 
-/* req.c */
-bool krdma_req_have_need_locked(struct krdma_conn *conn,
-				const struct krdma_need *need);
-
-/* write_space.c */
-void krdma_space_refused_locked(struct krdma_conn *conn,
-				const struct krdma_need *need);
-bool krdma_space_begin_locked(struct krdma_conn *conn);
-void krdma_space_tell(struct krdma_conn *conn);
-
 /* close.c */
 void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);
 
 /* deliver.c */
+bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn);
+void krdma_deliver_open_locked(struct krdma_conn *conn);
+void krdma_deliver_work(struct work_struct *work);
+void krdma_deliver_stop(struct krdma_conn *conn);
 bool krdma_deliver_is_wanted(const struct krdma_conn *conn);
 bool krdma_deliver_begin_locked(struct krdma_conn *conn);
 void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error);
 void krdma_deliver_all(struct krdma_conn *conn);
 
 /* control.c */
+void krdma_alive_work(struct work_struct *work);
+void krdma_alive_stop(struct krdma_conn *conn);
 int krdma_control_send_locked(struct krdma_conn *conn,
 			      enum krdma_control kind);
 int krdma_control_alloc(struct krdma_conn *conn);

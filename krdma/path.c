@@ -26,7 +26,7 @@
 #include <linux/rcupdate.h>
 #include <rdma/ib_addr.h>
 
-#include "priv.h"
+#include "conn.h"
 
 /* Limits of the log, so that a peer that reconnects does not fill it. */
 #define KRDMA_PATH_LOG_INTERVAL (60 * HZ)

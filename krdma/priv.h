@@ -29,6 +29,7 @@
 
 #include <krdma.h>
 
+#include "credit.h"
 #include "path.h"
 #include "spin.h"
 #include "state.h"
@@ -56,7 +57,7 @@ struct krdma_msg;
 #define KRDMA_KICK_MAX 64
 
 /*
- * main.c: krdma_wq runs teardown, timers, keep-alive and the steps of
+ * workqueue.c: krdma_wq runs teardown, timers, keep-alive and the steps of
  * accepting. Work on krdma_wq waits neither for a peer nor for an owner.
  * krdma_peer_wq runs work that may wait for a peer: registrations behind READs
  * in flight. krdma_connect_wq runs the connect steps of clients. On siw a
@@ -66,6 +67,8 @@ extern struct workqueue_struct *krdma_wq;
 extern struct workqueue_struct *krdma_peer_wq;
 extern struct workqueue_struct *krdma_connect_wq;
 struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
+int krdma_workqueues_create(void);
+void krdma_workqueues_destroy(void);
 
 /**
  * struct krdma_dev - RDMA device, from add to remove of krdma's ib_client
@@ -115,6 +118,8 @@ struct krdma_dev {
  *	krdma_dev.lock. krdma_region_put() takes a region off the list. The
  *	removal of the device takes off the regions that are left when no
  *	connection is attached
+ * @end_regions_locked: unregisters all @regions when the device is removed;
+ *	krdma_dev.lock is held. NULL before the first region
  */
 struct krdma_pd {
 	struct list_head link;
@@ -122,6 +127,7 @@ struct krdma_pd {
 	struct ib_pd *pd;
 	unsigned int users;
 	struct list_head regions;
+	void (*end_regions_locked)(struct krdma_pd *kpd);
 };
 
 /**
@@ -239,6 +245,54 @@ struct krdma_life {
 };
 
 /**
+ * enum krdma_busy - activities that only one task at a time may do
+ * @KRDMA_BUSY_SEND: split a message into parts and post them
+ * @KRDMA_BUSY_RECV: take parts off the ready list
+ * @KRDMA_BUSY_RW: use the copy buffer
+ * @KRDMA_BUSY_PUSH: not an activity: teardown does not wait for the holder of
+ *	KRDMA_BUSY_SEND
+ *
+ * The values are bits of krdma_sendq.busy.
+ */
+enum krdma_busy {
+	KRDMA_BUSY_SEND = BIT(0),
+	KRDMA_BUSY_RECV = BIT(1),
+	KRDMA_BUSY_RW = BIT(2),
+	KRDMA_BUSY_PUSH = BIT(3),
+};
+
+/**
+ * struct krdma_need - resources that the requests of one krdma_post() need
+ * @nowait: KRDMA_NOWAIT is set: the requests must fit on the send queue.
+ *	Without the flag the requests may go to krdma_sendq.pending
+ * @bulk: the first request is not a message, and counts in krdma_sendq.bulk
+ * @slots: number of send queue slots
+ * @sends: number of credits
+ * @requests: number of requests
+ */
+struct krdma_need {
+	bool nowait;
+	bool bulk;
+	unsigned int slots;
+	unsigned int sends;
+	unsigned int requests;
+};
+
+/**
+ * struct krdma_space - state of refused posts, see write_space.c
+ * @wanted: krdma_post() has refused a post since the last callback
+ * @need: smallest need of the refused posts
+ * @telling: the write_space callback is running
+ * @missed: room may have appeared since the running callback began
+ */
+struct krdma_space {
+	bool wanted;
+	struct krdma_need need;
+	bool telling;
+	bool missed;
+};
+
+/**
  * struct krdma_sendq - send queue of a connection in message mode
  * @avail: number of free slots
  * @bulk: number of bytes of the requests on the send queue that are not
@@ -260,6 +314,13 @@ struct krdma_life {
  * @quirk_next: index of the next entry of @quirk_reads
  * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
  * @part_cqe: completion of work requests that are not the last of their request
+ * @credit: credits of both directions
+ * @greeted: START of this side has been posted, so other messages may follow
+ * @send_id: id of the next message; only the holder of KRDMA_BUSY_SEND uses it
+ *	if there is one
+ * @busy: &enum krdma_busy
+ * @space: refused posts
+ * @heard: something of the peer has arrived since the last check
  * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
  *	is called
  * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
@@ -283,6 +344,12 @@ struct krdma_sendq {
 	u32 quirk_next;
 	struct krdma_quirk_read *quirk_reads;
 	struct ib_cqe part_cqe;
+	struct krdma_credit credit;
+	bool greeted;
+	u32 send_id;
+	unsigned int busy;
+	struct krdma_space space;
+	bool heard;
 	atomic_t posters;
 	bool may_post;
 };
@@ -334,6 +401,8 @@ struct krdma_hw {
  * @max_read_sge: maximum number of pieces of a READ
  * @max_map: maximum number of bytes that can be mapped in one piece
  * @max_frwrs: maximum number of entries in krdma_mrs.frwrs
+ * @part_max: bytes of payload in one part of a message; set with the peer's
+ *	hello
  */
 struct krdma_limits {
 	u32 max_inline;
@@ -343,6 +412,7 @@ struct krdma_limits {
 	u32 max_read_sge;
 	u32 max_map;
 	u32 max_frwrs;
+	u32 part_max;
 };
 
 /**
@@ -471,6 +541,51 @@ struct krdma_works {
 };
 
 /**
+ * struct krdma_mode - functions and sizes that a mode adds to a connection
+ * @extra_sends: number of send queue slots for internal messages
+ * @extra_recvs: number of receives for internal messages
+ * @init: initialize work of the mode; no context can reach @conn yet
+ * @begin: allocate memory and post receives after the QP was created, with
+ *	krdma_conn.setup held. Return: 0 or -errno; @stop and @free undo it
+ * @hello: fill in the hello for the peer, without the user's private data
+ * @peer_hello: apply the sizes and credits of the peer's hello
+ * @exchange: exchange the first messages. Return: 0 or -errno
+ * @step: make one step of that exchange without waiting for the peer. Return: 1
+ *	if it is complete, 0 if the peer's message is missing, or -errno
+ * @established: start what runs while the connection is established
+ * @handed_over_locked: the owner has the connection from now on
+ * @is_busy_locked: check whether the owner still gets messages, so that closing
+ *	must wait
+ * @released: the owner releases the connection: wait for the mode's callbacks
+ * @kick_locked: continue work of the mode after a completion
+ * @drained: no work request completes any more, with krdma_conn.setup held
+ * @stop: stop to use the device after @drained, with krdma_conn.setup held
+ * @ended: stop what @established has started
+ * @free: free the memory of the mode
+ *
+ * In raw mode the owner posts by itself, and all but @begin are NULL or 0.
+ */
+struct krdma_mode {
+	u32 extra_sends;
+	u32 extra_recvs;
+	void (*init)(struct krdma_conn *conn);
+	int (*begin)(struct krdma_conn *conn);
+	void (*hello)(struct krdma_conn *conn, struct krdma_hello *hello);
+	void (*peer_hello)(struct krdma_conn *conn);
+	int (*exchange)(struct krdma_conn *conn, unsigned long until);
+	int (*step)(struct krdma_conn *conn, unsigned long until);
+	void (*established)(struct krdma_conn *conn);
+	void (*handed_over_locked)(struct krdma_conn *conn);
+	bool (*is_busy_locked)(const struct krdma_conn *conn);
+	void (*released)(struct krdma_conn *conn);
+	void (*kick_locked)(struct krdma_conn *conn);
+	void (*drained)(struct krdma_conn *conn);
+	void (*stop)(struct krdma_conn *conn);
+	void (*ended)(struct krdma_conn *conn);
+	void (*free)(struct krdma_conn *conn);
+};
+
+/**
  * struct krdma_conn - a connection or a listener, internal part of a krdma_cb
  * @cb: public part; first, so that both have the same address
  * @ref: one reference of the creator, which krdma_release_cb() puts; one of the
@@ -479,12 +594,16 @@ struct krdma_works {
  *	message that the owner keeps. Work requests in flight need none, because
  *	krdma_qp_drain() waits for their completions. The CM needs none, because
  *	rdma_destroy_id() waits for its callbacks
+ * @free: frees it after the last put; constant
+ * @mode: raw mode or message mode; constant
  * @p: parameters with defaults filled in; the user's pointers are not kept
  * @net: network namespace, with a reference
  * @domain: domain, with a reference; NULL: the PD is not shared
  * @ops: the owner's callbacks, or NULL
  * @budget: limits that the listener and its connections share, with a reference
  * @is_counted: this connection is counted in krdma_budget.conns
+ * @charged: number of bytes of a message that are counted in
+ *	krdma_budget.bytes; see krdma_budget_charge()
  * @lock: protects cb.state, @error, and the members of the structs below that
  *	name it. Taken in any context
  * @wait: woken when anything changes that a task may wait for
@@ -510,12 +629,15 @@ struct krdma_works {
 struct krdma_conn {
 	struct krdma_cb cb;
 	struct kref ref;
+	void (*free)(struct kref *ref);
+	const struct krdma_mode *mode;
 	struct krdma_params p;
 	struct net *net;
 	struct krdma_domain *domain;
 	const struct krdma_ops *ops;
 	struct krdma_budget *budget;
 	bool is_counted;
+	u32 charged;
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -654,122 +776,6 @@ static inline void krdma_noio_check(const struct krdma_conn *conn)
 	WARN_ON_ONCE(conn->p.flags & KRDMA_NOIO || krdma_noio_is_work(conn));
 }
 
-/* addr.c */
-struct net *krdma_callers_net(void);
-bool krdma_addr_same_host(const struct sockaddr_storage *a,
-			  const struct sockaddr_storage *b);
-__be16 krdma_addr_port(const struct sockaddr_storage *addr);
-
-/* params.c */
-int krdma_struct_in(void *to, size_t size, size_t min, const void *from);
-int krdma_struct_out(void *to, size_t min, const void *from);
-int krdma_params_take(struct krdma_params *p, const struct krdma_params *user);
-void krdma_params_forget(struct krdma_params *p);
-int krdma_params_set(struct krdma_params *p, const struct krdma_params *user);
-u32 krdma_params_bulk_max(u32 keepalive_ms);
-bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
-			      u8 *timeout);
-
-/* budget.c */
-struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p);
-void krdma_budget_put(struct krdma_budget *budget);
-int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn);
-void krdma_budget_del_conn(struct krdma_conn *conn);
-int krdma_budget_charge(struct krdma_conn *conn, u32 len);
-void krdma_budget_uncharge(struct krdma_conn *conn);
-
-/* device.c */
-int krdma_device_init(void);
-void krdma_device_exit(void);
-int krdma_device_join(struct krdma_conn *conn);
-int krdma_device_attach(struct krdma_conn *conn);
-void krdma_device_detach(struct krdma_conn *conn);
-void krdma_device_cq_freed(struct krdma_dev *dev);
-int krdma_device_end_older(struct krdma_conn *conn);
-void krdma_domain_get(struct krdma_domain *domain);
-void krdma_dev_get(struct krdma_dev *dev);
-void krdma_dev_put(struct krdma_dev *dev);
-void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd);
-void krdma_device_watch(struct krdma_watch *watch,
-			void (*added)(struct krdma_watch *watch));
-void krdma_device_unwatch(struct krdma_watch *watch);
-
-/* cq.c */
-u32 krdma_cq_vectors(const struct ib_device *ibdev);
-int krdma_cq_get(struct krdma_conn *conn, u32 ncqes);
-void krdma_cq_put(struct krdma_conn *conn);
-
-/* conn.c */
-struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
-				    const struct krdma_params *params);
-struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener);
-void krdma_conn_get(struct krdma_conn *conn);
-void krdma_conn_put(struct krdma_conn *conn);
-void krdma_conn_put_anywhere(struct krdma_conn *conn);
-void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
-bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
-bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
-void krdma_conn_abort(struct krdma_conn *conn, int error);
-void krdma_conn_close(struct krdma_conn *conn);
-void krdma_conn_begin_step(struct krdma_conn *conn);
-void krdma_conn_end_step(struct krdma_conn *conn);
-void krdma_conn_hand_over(struct krdma_conn *conn);
-bool krdma_conn_is_open(const struct krdma_conn *conn);
-struct module *krdma_owner_hold(struct module *owner);
-void krdma_conn_flushed(struct krdma_conn *conn);
-void krdma_conn_call_closing(struct krdma_conn *conn);
-void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
-void krdma_conn_in_time(struct krdma_conn *conn);
-void krdma_conn_stop_timer(struct krdma_conn *conn);
-int krdma_conn_wait(struct krdma_conn *conn,
-		    bool (*ready)(struct krdma_conn *conn, const void *arg),
-		    const void *arg, unsigned long until);
-int krdma_conn_wait_op(struct krdma_conn *conn,
-		       bool (*ready)(struct krdma_conn *conn, const void *arg),
-		       const void *arg, unsigned long until);
-int krdma_conn_wait_late(struct krdma_conn *conn,
-			 bool (*ready)(struct krdma_conn *conn, const void *arg),
-			 const void *arg, unsigned long until);
-int krdma_conn_wait_ever(struct krdma_conn *conn,
-			 bool (*ready)(struct krdma_conn *conn, const void *arg),
-			 const void *arg, unsigned long until);
-int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
-unsigned long krdma_deadline(u32 ms);
-bool krdma_should_stop(void);
-int krdma_pause(u32 ms);
-
-/* handshake.c */
-void krdma_call_queue(struct krdma_conn *conn);
-void krdma_call_settled_locked(struct krdma_conn *conn);
-void krdma_call_work(struct work_struct *work);
-void krdma_step_queue(struct krdma_conn *conn);
-void krdma_step_cancel(struct krdma_conn *conn);
-void krdma_step_failed(struct krdma_conn *conn);
-int krdma_step_accept(struct krdma_conn *conn);
-void krdma_step_work(struct work_struct *work);
-void krdma_offer_work(struct work_struct *work);
-
-/* cm.c */
-void krdma_cm_count(struct krdma_conn *conn, int ret);
-bool krdma_cm_family_ok(const struct sockaddr *addr);
-void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id);
-int krdma_cm_new_id(struct krdma_conn *conn);
-int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst);
-int krdma_cm_dial(struct krdma_conn *conn);
-int krdma_cm_answer(struct krdma_conn *conn);
-int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
-			u8 private_data_len);
-struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener);
-void krdma_cm_accepted(struct krdma_conn *conn, int error);
-void krdma_cm_disconnect(struct krdma_conn *conn);
-void krdma_cm_drop_requests(struct krdma_conn *listener);
-void krdma_cm_reject_unanswered(struct krdma_conn *conn);
-
-/* listen.c */
-void krdma_listen_lost(struct krdma_conn *conn);
-void krdma_listen_work(struct work_struct *work);
-void krdma_listen_end(struct krdma_conn *conn);
-
 /**
  * struct krdma_op - one or more work requests that a task waits for
  * @ref: references of the waiting task and of each work request in flight
@@ -791,74 +797,6 @@ struct krdma_op {
 	struct krdma_wr wrs[];
 };
 
-/* qp.c */
-int krdma_qp_create(struct krdma_conn *conn);
-void krdma_qp_drain(struct krdma_conn *conn);
-void krdma_qp_destroy(struct krdma_conn *conn);
-int krdma_qp_fatal_errno(const struct krdma_conn *conn);
-
-/* sq.c */
-struct krdma_op *krdma_op_alloc(void);
-struct krdma_op *krdma_op_alloc_wrs(u32 n);
-void krdma_op_put(struct krdma_op *op);
-int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
-		  unsigned long until);
-int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
-			  unsigned long until);
-int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
-		    unsigned long until);
-void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, u8 kind,
-		   void (*done)(struct krdma_wr *kwr, int status));
-bool krdma_reads_fit_locked(struct krdma_conn *conn,
-			    const struct krdma_wr *kwr);
-void krdma_reads_posted_locked(struct krdma_conn *conn,
-			       const struct krdma_wr *kwr);
-struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-				   enum ib_wr_opcode opcode);
-int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-			 struct ib_send_wr *wr);
-int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
-		  struct ib_send_wr *wr, unsigned long until);
-void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
-void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
-void krdma_wr_fail_all(struct list_head *wrs, int error);
-
-/* path.c */
-const char *krdma_gid_name(u8 type);
-void krdma_path_hello(const struct krdma_conn *conn, struct krdma_hello *hello);
-void krdma_path_limit(struct krdma_conn *conn);
-int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id);
-
-/* query.c */
-u32 krdma_query_reads(const struct krdma_conn *conn);
-
-/* req.c */
-int krdma_req_begin(struct krdma_conn *conn);
-void krdma_req_stop(struct krdma_conn *conn);
-void krdma_req_end(struct krdma_conn *conn);
-void krdma_req_kick_locked(struct krdma_conn *conn);
-int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
-
-/* registration.c */
-void krdma_regions_unregister(struct krdma_conn *conn);
-void krdma_regions_free(struct krdma_conn *conn);
-
-/* domain_region.c */
-void krdma_share_remove_all(struct krdma_dev *dev);
-
-/* msg.c */
-int krdma_msg_check(struct krdma_conn *conn);
-int krdma_msg_check_open(struct krdma_conn *conn);
-unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn);
-unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn);
-void krdma_msg_stop(struct krdma_conn *conn);
-void krdma_msg_free(struct krdma_conn *conn);
-int krdma_msg_post_all(struct krdma_conn *conn);
-void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
-void krdma_msg_peer_hello(struct krdma_conn *conn);
-int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
-
 /* Check whether the peer accepts KRDMA_WRITE_IMM, as its hello advertises. */
 static inline bool krdma_peer_takes_imm(const struct krdma_conn *conn)
 {
@@ -871,28 +809,20 @@ static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
 	       conn->cb.pd->device->attrs.device_cap_flags &
 		       IB_DEVICE_MEM_MGT_EXTENSIONS;
 }
+/* addr.c */
+struct net *krdma_callers_net(void);
+bool krdma_addr_same_host(const struct sockaddr_storage *a,
+			  const struct sockaddr_storage *b);
+__be16 krdma_addr_port(const struct sockaddr_storage *addr);
 
-/* deliver.c */
-bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn);
-void krdma_deliver_open_locked(struct krdma_conn *conn);
-void krdma_deliver_work(struct work_struct *work);
-void krdma_deliver_stop(struct krdma_conn *conn);
-
-/* rendezvous.c */
-void krdma_pull_work(struct work_struct *work);
-void krdma_pull_limit_work(struct work_struct *work);
-void krdma_pull_kick_locked(struct krdma_conn *conn);
-void krdma_pull_drained(struct krdma_conn *conn);
-
-/* control.c */
-void krdma_alive_heard_locked(struct krdma_conn *conn,
-			      const struct krdma_wr *kwr);
-void krdma_alive_work(struct work_struct *work);
-void krdma_alive_stop(struct krdma_conn *conn);
-
-/* rw.c */
-int krdma_rw_greet(struct krdma_conn *conn, unsigned long until);
-int krdma_rw_learn(struct krdma_conn *conn);
-void krdma_rw_open(struct krdma_conn *conn);
+/* params.c */
+int krdma_struct_in(void *to, size_t size, size_t min, const void *from);
+int krdma_struct_out(void *to, size_t min, const void *from);
+int krdma_params_take(struct krdma_params *p, const struct krdma_params *user);
+void krdma_params_forget(struct krdma_params *p);
+int krdma_params_set(struct krdma_params *p, const struct krdma_params *user);
+u32 krdma_params_bulk_max(u32 keepalive_ms);
+bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
+			      u8 *timeout);
 
 #endif /* KRDMA_PRIV_H */

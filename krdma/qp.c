@@ -4,29 +4,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "credit.h"
-#include "priv.h"
+#include "device.h"
 #include "quirks.h"
 
 /* Slots in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
-
-/**
- * krdma_qp_fatal_errno - return the errno for a fatal error of the QP
- * @conn: connection
- *
- * On iWARP a lost TCP connection causes a fatal error of the QP before the CM
- * reports that the peer has closed (siw: siw_qp_cm_drop()).
- *
- * Return: -ECONNRESET on iWARP, -EIO elsewhere.
- */
-int krdma_qp_fatal_errno(const struct krdma_conn *conn)
-{
-	const struct rdma_cm_id *id = conn->cb.cm_id;
-
-	return rdma_protocol_iwarp(id->device, id->port_num) ? -ECONNRESET :
-							       -EIO;
-}
 
 /*
  * Handle an event of the QP, in any context. The connection in @context exists
@@ -49,7 +31,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
 	case IB_EVENT_DEVICE_FATAL:
-		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
+		krdma_conn_abort(conn, krdma_conn_fatal_errno(conn));
 		break;
 	default:
 		break;
@@ -72,8 +54,8 @@ static const u32 krdma_inline_tries[] = { 220, 80, 0 };
 static int krdma_qp_set_depths(struct krdma_conn *conn)
 {
 	u32 max_wr = conn->cb.cm_id->device->attrs.max_qp_wr;
-	u32 sends = KRDMA_QP_DRAIN_WRS + krdma_msg_extra_sends(conn);
-	u32 recvs = KRDMA_QP_DRAIN_WRS + krdma_msg_extra_recvs(conn);
+	u32 sends = KRDMA_QP_DRAIN_WRS + conn->mode->extra_sends;
+	u32 recvs = KRDMA_QP_DRAIN_WRS + conn->mode->extra_recvs;
 	u32 min_recvs = krdma_conn_is_raw(conn) ? 1 : KRDMA_CREDIT_MIN_DEPTH;
 
 	if (max_wr < sends + 1 || max_wr < recvs + min_recvs)
@@ -89,13 +71,13 @@ static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 
 	*cap = (struct ib_qp_cap){
 		.max_send_wr = conn->limits.send_depth + KRDMA_QP_DRAIN_WRS +
-			       krdma_msg_extra_sends(conn),
+			       conn->mode->extra_sends,
 		.max_recv_wr = conn->limits.recv_depth + KRDMA_QP_DRAIN_WRS +
-			       krdma_msg_extra_recvs(conn),
-		.max_send_sge = min_t(u32, conn->p.max_send_sge,
-				      attrs->max_send_sge),
-		.max_recv_sge = min_t(u32, conn->p.max_recv_sge,
-				      attrs->max_recv_sge),
+			       conn->mode->extra_recvs,
+		.max_send_sge =
+			min_t(u32, conn->p.max_send_sge, attrs->max_send_sge),
+		.max_recv_sge =
+			min_t(u32, conn->p.max_recv_sge, attrs->max_recv_sge),
 	};
 }
 
@@ -162,7 +144,6 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	if (ret)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
-	conn->sq.part_cqe.done = krdma_wr_part_done;
 	conn->hw.quirks = krdma_quirks_of(conn->cb.qp->device);
 	conn->hw.is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
 						conn->cb.cm_id->port_num);
@@ -286,8 +267,8 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	else
 		ib_drain_qp(conn->cb.qp);
 	WRITE_ONCE(conn->hw.drained, true);
-	krdma_req_end(conn);
-	krdma_pull_drained(conn);
+	if (conn->mode->drained)
+		conn->mode->drained(conn);
 	/* Wake tasks in krdma_conn_wait_late(). */
 	krdma_conn_wake(conn);
 }
@@ -306,4 +287,24 @@ void krdma_qp_destroy(struct krdma_conn *conn)
 	rdma_destroy_qp(conn->cb.cm_id);
 	conn->cb.qp = NULL;
 	krdma_qp_put_srq_and_cq(conn);
+}
+
+/**
+ * krdma_qp_reads - return the number of READs that may be in flight
+ * @conn: established connection on siw. The query is allowed under @conn->lock,
+ *	because the driver of siw takes no lock for it
+ *
+ * Context: any, @conn->lock held.
+ * Return: negotiated number, at least 1.
+ */
+u32 krdma_qp_reads(const struct krdma_conn *conn)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+
+	lockdep_assert_held(&conn->lock);
+	if (ib_query_qp(conn->cb.qp, &attr, IB_QP_MAX_QP_RD_ATOMIC, &init))
+		return 1;
+	krdma_quirk_swap_depths(conn, &attr);
+	return max_t(u32, attr.max_rd_atomic, 1);
 }

@@ -13,7 +13,7 @@
 
 #include "msg.h"
 #include "quirks.h"
-#include "region.h"
+#include "registration.h"
 
 static enum krdma_transport krdma_query_transport(const struct rdma_cm_id *id)
 {
@@ -68,26 +68,6 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->numa_node = conn->hw.node;
 }
 
-/**
- * krdma_query_reads - return the number of READs that may be in flight
- * @conn: established connection on siw. The query is allowed under @conn->lock,
- *	because the driver of siw takes no lock for it
- *
- * Context: any, @conn->lock held.
- * Return: negotiated number, at least 1.
- */
-u32 krdma_query_reads(const struct krdma_conn *conn)
-{
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr = {};
-
-	lockdep_assert_held(&conn->lock);
-	if (ib_query_qp(conn->cb.qp, &attr, IB_QP_MAX_QP_RD_ATOMIC, &init))
-		return 1;
-	krdma_quirk_swap_depths(conn, &attr);
-	return max_t(u32, attr.max_rd_atomic, 1);
-}
-
 static int krdma_query_qp(const struct krdma_conn *conn,
 			  struct krdma_caps *caps)
 {
@@ -139,7 +119,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
-	caps->max_part = conn->msg ? conn->msg->part_max : 0;
+	caps->max_part = conn->msg ? conn->limits.part_max : 0;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	caps->max_send = conn->hello.max_msg;
 	caps->peer_version = conn->hello.version;

@@ -5,7 +5,7 @@
 
 #include <linux/bits.h>
 
-#include "priv.h"
+#include "device.h"
 
 enum krdma_quirk {
 	KRDMA_QUIRK_LATE_READS	   = BIT(0),

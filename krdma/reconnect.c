@@ -30,7 +30,7 @@
 #include <net/net_namespace.h>
 
 #include "backoff.h"
-#include "priv.h"
+#include "cm.h"
 
 #define KRDMA_RECONNECT_MIN_MS 100
 #define KRDMA_RECONNECT_MAX_MS 10000

@@ -7,7 +7,6 @@
 #include <linux/export.h>
 #include <linux/wait_bit.h>
 
-#include "msg.h"
 #include "region.h"
 
 /**
@@ -299,3 +298,16 @@ void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
 	krdma_region_sync(region, offset, len, false);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_device, KRDMA_NS);
+
+/**
+ * krdma_region_size - return the size of a region
+ * @region: the region
+ *
+ * Context: any.
+ * Return: size in bytes.
+ */
+u64 krdma_region_size(const struct krdma_region *region)
+{
+	return region->size;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);

@@ -7,7 +7,7 @@
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
 
-#include "priv.h"
+#include "device.h"
 
 struct krdma_seg;
 struct krdma_wire_seg;
@@ -183,57 +183,17 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 		    bool invalid);
 void krdma_frwrs_free(struct krdma_conn *conn);
 
-/* registration.c */
-u32 krdma_region_mr_pages(const struct ib_device *ibdev);
-struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
-					 u32 access, unsigned long until);
-struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
-					      void *addr, size_t len, u32 access,
-					      unsigned long until);
-struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
-				       const void *from, size_t size,
-				       u32 access, unsigned long until);
-struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
-				       unsigned long until);
-void krdma_region_recycle(struct krdma_region *region, unsigned long until);
-void *krdma_region_detach(struct krdma_region *region);
+/* region.c */
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire);
 u32 krdma_region_run(const struct krdma_region *region, u64 offset);
-struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
-						   u32 rkey);
-bool krdma_region_invalidated_locked(struct krdma_region *region,
-				     struct krdma_rx_msg *rx_msg);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
-int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
-			 int (*post)(struct krdma_conn *conn,
-				     struct krdma_region *region, u32 i,
-				     struct krdma_op *op, unsigned long until),
-			 unsigned long until);
-int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
-			  u32 i, struct krdma_op *op, unsigned long until);
-void krdma_region_unregister(struct krdma_conn *conn,
-			     struct krdma_region *region);
-void krdma_region_free_mrs(struct krdma_conn *conn,
-			   struct krdma_region *region);
-void krdma_region_free(struct krdma_region *region);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len);
 bool krdma_region_may_move(const struct krdma_region *region,
 			   enum dma_data_direction dir);
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges);
-
-/* domain_region.c */
-struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn);
-struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
-					 struct krdma_conn *failed, int error,
-					 unsigned long until);
-void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region);
-void krdma_share_open(struct krdma_conn *conn, struct krdma_region *region);
-void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region);
-void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms);
-void krdma_share_put(struct krdma_region *region);
 
 static inline bool krdma_region_is_shared(const struct krdma_region *region)
 {

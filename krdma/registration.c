@@ -32,9 +32,9 @@
 #include <linux/wait_bit.h>
 #include <linux/xarray.h>
 
-#include "msg.h"
+#include "cm.h"
 #include "quirks.h"
-#include "region.h"
+#include "registration.h"
 #include "trace.h"
 
 /*
@@ -718,7 +718,7 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 					     const struct krdma_memory *memory,
 					     u32 access, unsigned long until)
 {
-	int ret = krdma_msg_check(conn) ?: krdma_memory_check(memory);
+	int ret = krdma_conn_check_msg(conn) ?: krdma_memory_check(memory);
 	bool refused;
 
 	if (ret)
@@ -1395,19 +1395,6 @@ void *krdma_region_vaddr(const struct krdma_region *region)
 	return region->vaddr;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_vaddr, KRDMA_NS);
-
-/**
- * krdma_region_size - return the size of a region
- * @region: the region
- *
- * Context: any.
- * Return: size in bytes.
- */
-u64 krdma_region_size(const struct krdma_region *region)
-{
-	return region->size;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);
 
 /**
  * krdma_region_is_live - check whether a region's keys are valid

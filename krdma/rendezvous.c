@@ -37,9 +37,10 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "cm.h"
 #include "msg.h"
 #include "quirks.h"
-#include "region.h"
+#include "registration.h"
 
 /*
  * Maximum number of bytes that one CHUNK describes. All of them are registered
@@ -56,7 +57,7 @@
  */
 static u32 krdma_push_max(const struct krdma_conn *conn)
 {
-	u32 segs = conn->msg->part_max / sizeof(struct krdma_wire_seg) - 3;
+	u32 segs = conn->limits.part_max / sizeof(struct krdma_wire_seg) - 3;
 	u32 pages = krdma_region_mr_pages(conn->cb.pd->device);
 
 	return min_t(u64, (u64)segs * pages << PAGE_SHIFT, KRDMA_CHUNK_MAX);
@@ -95,7 +96,7 @@ static void krdma_push_step_aside(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	WRITE_ONCE(conn->msg->push_end, 0);
-	WRITE_ONCE(conn->msg->busy, conn->msg->busy | KRDMA_BUSY_PUSH);
+	WRITE_ONCE(conn->sq.busy, conn->sq.busy | KRDMA_BUSY_PUSH);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -115,8 +116,7 @@ static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
 		ret = conn->error ?: -ECONNRESET;
 	} else {
 		conn->msg->push_end = end;
-		WRITE_ONCE(conn->msg->busy,
-			   conn->msg->busy & ~KRDMA_BUSY_PUSH);
+		WRITE_ONCE(conn->sq.busy, conn->sq.busy & ~KRDMA_BUSY_PUSH);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return ret;
@@ -143,7 +143,7 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	/* The holder of KRDMA_BUSY_SEND waits, so send_id does not change. */
 	if (!hdr->offset || hdr->offset != msg->push_end ||
-	    hdr->msg_id != msg->send_id)
+	    hdr->msg_id != conn->sq.send_id)
 		return false;
 	WRITE_ONCE(msg->push_end, 0);
 	return true;
@@ -248,7 +248,7 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	struct krdma_hdr hdr = {
 		.type = KRDMA_WIRE_CHUNK,
 		.msg_len = length,
-		.msg_id = conn->msg->send_id,
+		.msg_id = conn->sq.send_id,
 	};
 	u32 max = krdma_push_max(conn);
 	int ret;
@@ -258,7 +258,7 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 		ret = krdma_push_chunk(conn, &hdr, buffer, max, until);
 	} while (!ret && hdr.offset < length);
 	if (!ret)
-		conn->msg->send_id++;
+		conn->sq.send_id++;
 	else if (hdr.offset)
 		krdma_conn_abort(conn, ret);
 	return ret;

@@ -24,10 +24,10 @@
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
-#include "msg.h"
 #include "quirks.h"
 #include "region.h"
 #include "span.h"
+#include "sq.h"
 #include "trace.h"
 
 /* Maximum number of work requests of one doorbell, and of their pieces. */
@@ -116,6 +116,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 				      conn->hw.node);
 	if (!conn->sq.batch)
 		return -ENOMEM;
+	conn->sq.part_cqe.done = krdma_wr_part_done;
 	atomic_set(&conn->sq.posters, 1);
 	conn->sq.may_post = true;
 	conn->limits.max_frwrs = krdma_frwr_max(conn);
@@ -129,6 +130,16 @@ int krdma_req_begin(struct krdma_conn *conn)
 		return -EOPNOTSUPP;
 	conn->limits.max_map = krdma_dma_max(conn->cb.pd->device);
 	return krdma_quirk_reads_alloc(conn);
+}
+
+/**
+ * krdma_req_free - free the memory for requests
+ * @conn: connection whose QP is destroyed; also if it has no such memory
+ */
+void krdma_req_free(struct krdma_conn *conn)
+{
+	kfree(conn->sq.batch);
+	krdma_quirk_reads_free(conn);
 }
 
 /*
@@ -243,7 +254,7 @@ static bool krdma_req_needs_region(const struct krdma_conn *conn,
 static int krdma_req_check_message(const struct krdma_conn *conn,
 				   const struct krdma_req *req)
 {
-	if (req->local.len > conn->msg->part_max)
+	if (req->local.len > conn->limits.part_max)
 		return -EMSGSIZE;
 	if (req->opcode == KRDMA_SEND)
 		return 0;
@@ -793,19 +804,19 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 {
 	struct krdma_hdr hdr = {
 		.type = KRDMA_WIRE_WRITTEN,
-		.credits = krdma_credit_take(&conn->msg->credit),
+		.credits = krdma_credit_take(&conn->sq.credit),
 		.msg_id = req->imm,
 	};
 
 	if (krdma_req_is_message(req)) {
 		hdr.type = KRDMA_WIRE_DATA;
 		hdr.msg_len = req->local.len;
-		hdr.msg_id = conn->msg->send_id++;
+		hdr.msg_id = conn->sq.send_id++;
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	}
 	trace_krdma_credit_sent(conn->stats.id, hdr.credits,
-				conn->msg->credit.unadvertised,
-				conn->msg->credit.avail);
+				conn->sq.credit.unadvertised,
+				conn->sq.credit.avail);
 	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
@@ -845,7 +856,7 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 	if (!krdma_req_tells_after(conn, req)) {
 		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
 		wr->wr.ex.imm_data = cpu_to_be32(req->imm);
-		krdma_credit_use(&conn->msg->credit);
+		krdma_credit_use(&conn->sq.credit);
 		return wr;
 	}
 	/*
@@ -936,15 +947,13 @@ static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
 static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 				      const struct krdma_req *req)
 {
-	const struct krdma_msg *msg = conn->msg;
-
 	if (!krdma_req_has_slots_locked(conn, req) ||
 	    krdma_req_is_fenced_locked(conn, req))
 		return false;
 	/* No other message goes between the parts of a message. */
 	return !krdma_req_takes_credit(req) ||
-	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
-		krdma_credit_may_send(&msg->credit, false));
+	       (conn->sq.greeted && !(conn->sq.busy & KRDMA_BUSY_SEND) &&
+		krdma_credit_may_send(&conn->sq.credit, false));
 }
 
 /*
@@ -1079,15 +1088,13 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need)
 {
-	const struct krdma_msg *msg = conn->msg;
-
 	lockdep_assert_held(&conn->lock);
 	if (!list_empty(&conn->sq.pending) || need->slots > conn->sq.avail ||
 	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return false;
 	return !need->sends ||
-	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
-		krdma_credit_may_send_n(&msg->credit, need->sends));
+	       (conn->sq.greeted && !(conn->sq.busy & KRDMA_BUSY_SEND) &&
+		krdma_credit_may_send_n(&conn->sq.credit, need->sends));
 }
 
 static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
@@ -1131,8 +1138,8 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 	req = krdma_req(
 		list_first_entry(&conn->sq.pending, struct krdma_wr, link));
 	return krdma_req_takes_credit(req) &&
-	       krdma_req_has_slots_locked(conn, req) && conn->msg->greeted &&
-	       !krdma_credit_may_send(&conn->msg->credit, false);
+	       krdma_req_has_slots_locked(conn, req) && conn->sq.greeted &&
+	       !krdma_credit_may_send(&conn->sq.credit, false);
 }
 
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
@@ -1228,7 +1235,7 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	struct krdma_conn *conn = krdma_conn(cb);
 	int ret;
 
-	ret = krdma_msg_check_open(conn);
+	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
 	/* The device exists until krdma_req_leave(). */

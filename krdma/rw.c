@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 
 #include "msg.h"
-#include "region.h"
+#include "registration.h"
 
 #define KRDMA_STAGE_SIZE 65536
 
@@ -315,7 +315,7 @@ static bool krdma_rw_fits(u64 size, size_t length, u64 offset)
 
 static int krdma_rw_check(struct krdma_conn *conn)
 {
-	int ret = krdma_msg_check(conn);
+	int ret = krdma_conn_check_msg(conn);
 
 	if (ret)
 		return ret;

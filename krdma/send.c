@@ -19,7 +19,7 @@ static int krdma_send_source(struct krdma_conn *conn,
 	struct krdma_op *op;
 	int ret;
 
-	ret = krdma_msg_check_open(conn);
+	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
 	if (length > conn->hello.max_msg)
@@ -133,7 +133,7 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	void *copy = NULL;
 	int ret;
 
-	ret = krdma_msg_check_open(conn);
+	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
 	if (iov_iter_rw(iter) != WRITE ||

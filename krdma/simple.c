@@ -11,7 +11,7 @@
 
 #include <krdma_simple.h>
 
-#include "priv.h"
+#include "cm.h"
 
 /* Connect as snake0/krdma does: three attempts, a second apart. */
 #define KRDMA_SIMPLE_ATTEMPTS 3

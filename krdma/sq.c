@@ -13,8 +13,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "msg.h"
 #include "quirks.h"
+#include "sq.h"
 #include "trace.h"
 
 /*
@@ -199,7 +199,7 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->cm.peer,
 			    ib_wc_status_msg(status));
 	if (status == IB_WC_LOC_QP_OP_ERR)
-		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
+		krdma_conn_abort(conn, krdma_conn_fatal_errno(conn));
 	else
 		krdma_conn_abort(conn, krdma_wc_errno(status));
 }
@@ -249,6 +249,19 @@ static void krdma_reads_over_locked(struct krdma_conn *conn,
 		WRITE_ONCE(conn->sq.reads_over, conn->sq.reads_over + 1);
 }
 
+/*
+ * Note that an answer of the peer's adapter has arrived: the peer is alive, and
+ * a PONG may have to wait behind the answer.
+ */
+static void krdma_wr_heard_locked(struct krdma_conn *conn,
+				  const struct krdma_wr *kwr)
+{
+	lockdep_assert_held(&conn->lock);
+	if (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
+	    kwr->kind == KRDMA_CMP_SWAP)
+		conn->sq.heard = true;
+}
+
 /* Account for entries that have ended and are off @conn->sq.posted. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
 				   struct list_head *over)
@@ -259,7 +272,7 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 	list_for_each_entry(kwr, over, link) {
 		krdma_stats_done_locked(conn, kwr, kwr->status);
 		if (!kwr->status)
-			krdma_alive_heard_locked(conn, kwr);
+			krdma_wr_heard_locked(conn, kwr);
 		krdma_reads_over_locked(conn, kwr);
 		if (!kwr->reserved)
 			conn->sq.avail += kwr->slots;
@@ -365,7 +378,7 @@ static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 		kwr->op->refused = true;
 	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over);
-	krdma_pull_kick_locked(conn);
+	conn->mode->kick_locked(conn);
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
@@ -446,7 +459,7 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return 1;
 	if (!conn->sq.max_reads)
-		conn->sq.max_reads = krdma_query_reads(conn);
+		conn->sq.max_reads = krdma_qp_reads(conn);
 	return conn->sq.max_reads;
 }
 

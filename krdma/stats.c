@@ -21,7 +21,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "msg.h"
+#include "conn.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -390,7 +390,7 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	 * incomplete.
 	 */
 	if (krdma_conn_was_established(conn) && conn->msg)
-		credit = &conn->msg->credit;
+		credit = &conn->sq.credit;
 	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
 		   *conn->stats.device ? conn->stats.device : "-",
 		   krdma_state_name(conn->cb.state),

@@ -13,7 +13,7 @@
  * it has returned. Each round needs an event, so the callback does not loop by
  * itself. krdma_msg_stop() waits for the callback.
  */
-#include "msg.h"
+#include "sq.h"
 
 /*
  * If the pending queue was full, notify the owner when half of the queue is
@@ -35,7 +35,7 @@
 void krdma_space_refused_locked(struct krdma_conn *conn,
 				const struct krdma_need *need)
 {
-	struct krdma_space *space = &conn->msg->space;
+	struct krdma_space *space = &conn->sq.space;
 
 	lockdep_assert_held(&conn->lock);
 	if (!conn->ops || !conn->ops->write_space)
@@ -54,7 +54,7 @@ void krdma_space_refused_locked(struct krdma_conn *conn,
 
 static bool krdma_space_is_there_locked(struct krdma_conn *conn)
 {
-	const struct krdma_need *need = &conn->msg->space.need;
+	const struct krdma_need *need = &conn->sq.space.need;
 	unsigned int requests = max_t(unsigned int, need->requests,
 				      KRDMA_SPACE_PENDING);
 
@@ -74,7 +74,7 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
  */
 bool krdma_space_begin_locked(struct krdma_conn *conn)
 {
-	struct krdma_space *space = &conn->msg->space;
+	struct krdma_space *space = &conn->sq.space;
 
 	lockdep_assert_held(&conn->lock);
 	if (!space->wanted || krdma_conn_is_released_locked(conn) ||
@@ -96,7 +96,7 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
  */
 static bool krdma_space_end(struct krdma_conn *conn)
 {
-	struct krdma_space *space = &conn->msg->space;
+	struct krdma_space *space = &conn->sq.space;
 	unsigned long flags;
 	bool again = false;
 

@@ -17,6 +17,7 @@ import coverage
 import krpingtool
 import ktap
 import language
+import layers
 import machine
 import makefiles
 import memory
@@ -363,6 +364,7 @@ def everything():
         plain("python", static.python),
         plain("language-rules", language.check_rules),
         plain("kunit-config", static.kunit_config),
+        plain("layers", layers.check),
         plain("language", language.check, beside=lambda: [language.revision()]),
         plain("checkpatch", static.checkpatch, seconds=30, files=static.checkpatch_reads,
               beside=lambda: [kernels.source("debug-6.1").name]),

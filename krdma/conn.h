@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The connection as an object, with its counters and limits. */
+#ifndef KRDMA_CONN_H
+#define KRDMA_CONN_H
+
+#include "priv.h"
+
+/* conn.c */
+void krdma_conn_get(struct krdma_conn *conn);
+void krdma_conn_put(struct krdma_conn *conn);
+void krdma_conn_put_anywhere(struct krdma_conn *conn);
+void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
+bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
+bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
+void krdma_conn_abort(struct krdma_conn *conn, int error);
+void krdma_conn_begin_step(struct krdma_conn *conn);
+void krdma_conn_end_step(struct krdma_conn *conn);
+void krdma_conn_hand_over(struct krdma_conn *conn);
+bool krdma_conn_is_open(const struct krdma_conn *conn);
+struct module *krdma_owner_hold(struct module *owner);
+void krdma_conn_flushed(struct krdma_conn *conn);
+void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
+void krdma_conn_in_time(struct krdma_conn *conn);
+void krdma_conn_stop_timer(struct krdma_conn *conn);
+int krdma_conn_wait(struct krdma_conn *conn,
+		    bool (*ready)(struct krdma_conn *conn, const void *arg),
+		    const void *arg, unsigned long until);
+int krdma_conn_wait_op(struct krdma_conn *conn,
+		       bool (*ready)(struct krdma_conn *conn, const void *arg),
+		       const void *arg, unsigned long until);
+int krdma_conn_wait_late(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn,
+				       const void *arg),
+			 const void *arg, unsigned long until);
+int krdma_conn_wait_ever(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn,
+				       const void *arg),
+			 const void *arg, unsigned long until);
+int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
+unsigned long krdma_deadline(u32 ms);
+bool krdma_should_stop(void);
+int krdma_pause(u32 ms);
+bool krdma_conn_may_notify(struct krdma_conn *conn);
+bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to);
+void krdma_conn_timer_work(struct work_struct *work);
+int krdma_conn_fatal_errno(const struct krdma_conn *conn);
+int krdma_conn_check_msg(struct krdma_conn *conn);
+int krdma_conn_check_open(struct krdma_conn *conn);
+
+/* budget.c */
+struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p);
+void krdma_budget_put(struct krdma_budget *budget);
+int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn);
+void krdma_budget_del_conn(struct krdma_conn *conn);
+int krdma_budget_charge(struct krdma_conn *conn, u32 len);
+void krdma_budget_uncharge(struct krdma_conn *conn);
+
+/* path.c */
+const char *krdma_gid_name(u8 type);
+void krdma_path_hello(const struct krdma_conn *conn, struct krdma_hello *hello);
+void krdma_path_limit(struct krdma_conn *conn);
+int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id);
+
+#endif /* KRDMA_CONN_H */

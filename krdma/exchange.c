@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The beginning of a connection in message mode: the hello in the CM's private
+ * data, and START, the first message of each side. This file
+ * also has krdma_msg_mode, through which lower layers use message mode.
+ */
+#include <linux/random.h>
+
+#include "cm.h"
+#include "msg.h"
+#include "quirks.h"
+#include "registration.h"
+
+static u16 krdma_msg_features(const struct krdma_conn *conn)
+{
+	u16 features = KRDMA_WIRE_FEATURES;
+
+	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
+		features &= ~KRDMA_WIRE_FEATURE_PULL;
+	if (!krdma_deliver_is_wanted(conn))
+		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
+	return features;
+}
+
+/**
+ * krdma_msg_hello - fill in the hello for the peer
+ * @conn: connection in message mode
+ * @hello: result, without the user's private data
+ */
+void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
+{
+	*hello = (struct krdma_hello){
+		.mode = krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
+						 KRDMA_WIRE_MODE_MSG,
+		.buf_size = conn->p.buf_size,
+		.max_msg = conn->p.max_msg,
+		.recv_depth = conn->limits.recv_depth,
+		.features = krdma_msg_features(conn),
+		.session = conn->p.session ?: get_random_u32(),
+	};
+}
+
+/**
+ * krdma_msg_peer_hello - apply the sizes and credits of the peer's hello
+ * @conn: connection whose hello is set
+ *
+ * Context: any, before any message is sent.
+ */
+void krdma_msg_peer_hello(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->limits.part_max = min(conn->p.buf_size, conn->hello.buf_size) -
+				sizeof(struct krdma_wire_hdr);
+	krdma_credit_start(&conn->sq.credit, conn->hello.recv_depth);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
+{
+	/* Pairs with krdma_msg_on_start_locked(). */
+	return smp_load_acquire(&conn->msg->got_start);
+}
+
+/**
+ * krdma_msg_send_start - send START, the first message
+ * @conn: established connection
+ * @exported: description of the exported buffer, NULL if there is none
+ * @len: length of @exported in bytes
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
+ * or as krdma_send_timeout().
+ */
+int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
+			 unsigned long until)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
+	struct krdma_send *send;
+	int ret;
+
+	if (len > conn->limits.part_max)
+		return -EMSGSIZE;
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	if (ret)
+		return ret;
+	send = krdma_send_alloc(conn, NULL, len);
+	if (send && len)
+		memcpy(send->data, exported, len);
+	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	return ret;
+}
+
+/**
+ * krdma_msg_nudge - send an empty message
+ * @conn: client that has sent START
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * This makes the peer check again for data that it has missed, see
+ * KRDMA_QUIRK_MISSED_START. Without a credit nothing is sent.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
+	struct krdma_send *send;
+	int ret;
+
+	if (!krdma_msg_may_send(conn, &hdr.type))
+		return 0;
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	if (ret)
+		return ret;
+	send = krdma_send_alloc(conn, NULL, 0);
+	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	return ret;
+}
+
+/**
+ * krdma_msg_wait_start - wait for the peer's START
+ * @conn: established connection; a client has sent its own START
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * With KRDMA_QUIRK_MISSED_START a client sends further messages until START
+ * arrives.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
+{
+	bool may_be_missed = krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) &&
+			     conn->cb.role == KRDMA_CLIENT_CONN;
+	unsigned long soon;
+	int ret;
+
+	do {
+		soon = krdma_deadline(KRDMA_MSG_NUDGE_MS);
+		ret = krdma_conn_wait(conn, krdma_msg_has_start, NULL,
+				      may_be_missed ? soon : until);
+		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
+			return ret;
+		ret = may_be_missed ? krdma_msg_nudge(conn, until) : 0;
+	} while (!ret && time_before(jiffies, until));
+	return ret ?: -ETIMEDOUT;
+}
+
+/**
+ * krdma_msg_greet - send START
+ * @conn: established connection
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
+{
+	return krdma_conn_is_rw(conn) ?
+		       krdma_rw_greet(conn, until) :
+		       krdma_msg_send_start(conn, NULL, 0, until);
+}
+
+/**
+ * krdma_msg_exchange_rest - open the connection after the peer's START
+ * @conn: connection on which the peer's START has arrived; a client has sent
+ *	its own START
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
+{
+	int ret = krdma_conn_is_rw(conn) ? krdma_rw_learn(conn) : 0;
+
+	if (!ret && conn->cb.role == KRDMA_ACCEPT_CONN)
+		ret = krdma_msg_greet(conn, until);
+	if (!ret && krdma_conn_is_rw(conn))
+		krdma_rw_open(conn);
+	if (ret)
+		return ret;
+	/* Pairs with krdma_conn_is_open(). */
+	smp_store_release(&conn->life.reach, KRDMA_REACH_OPEN);
+	return 0;
+}
+
+static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
+{
+	int ret = 0;
+
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		ret = krdma_msg_greet(conn, until);
+	return ret					 ?:
+		       krdma_msg_wait_start(conn, until) ?:
+		       krdma_msg_exchange_rest(conn, until);
+}
+
+/**
+ * krdma_msg_start - exchange the first messages of a new connection
+ * @conn: established connection
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * The connecting side sends first, as iWARP requires. After both STARTs each
+ * side knows that the other can receive, on all transports.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
+{
+	int ret = krdma_msg_exchange(conn, until);
+
+	if (!ret)
+		krdma_alive_start(conn);
+	return ret;
+}
+
+/*
+ * Send another message if the peer may have missed START of this side. Then
+ * queue another check.
+ */
+static int krdma_msg_nudge_later(struct krdma_conn *conn, unsigned long until)
+{
+	int ret;
+
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) ||
+	    conn->cb.role != KRDMA_CLIENT_CONN)
+		return 0;
+	ret = krdma_msg_nudge(conn, until);
+	if (!ret)
+		krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
+	return ret;
+}
+
+/* See krdma_mode.step. */
+static int krdma_msg_step(struct krdma_conn *conn, unsigned long until)
+{
+	int ret;
+
+	if (conn->cb.role == KRDMA_CLIENT_CONN &&
+	    !READ_ONCE(conn->sq.greeted)) {
+		ret = krdma_msg_greet(conn, until);
+		if (ret)
+			return ret;
+	}
+	if (!krdma_msg_has_start(conn, NULL))
+		return krdma_msg_nudge_later(conn, until);
+	ret = krdma_msg_exchange_rest(conn, until);
+	return ret ?: 1;
+}
+
+static void krdma_msg_init(struct krdma_conn *conn)
+{
+	INIT_DELAYED_WORK(&conn->work.alive, krdma_alive_work);
+	INIT_WORK(&conn->work.deliver, krdma_deliver_work);
+	INIT_WORK(&conn->work.pull, krdma_pull_work);
+	INIT_DELAYED_WORK(&conn->work.pull_limit, krdma_pull_limit_work);
+}
+
+static void krdma_msg_drained(struct krdma_conn *conn)
+{
+	krdma_req_end(conn);
+	krdma_pull_drained(conn);
+}
+
+static void krdma_msg_end(struct krdma_conn *conn)
+{
+	krdma_msg_stop(conn);
+	krdma_regions_unregister(conn);
+}
+
+static void krdma_msg_release(struct krdma_conn *conn)
+{
+	krdma_msg_free(conn);
+	krdma_regions_free(conn);
+	krdma_req_free(conn);
+}
+
+/* Functions and sizes that message mode supplies to lower layers. */
+const struct krdma_mode krdma_msg_mode = {
+	.extra_sends = KRDMA_CONTROLS,
+	.extra_recvs = KRDMA_WIRE_CONTROL_RECVS + KRDMA_WIRE_PULLED_RECVS,
+	.init = krdma_msg_init,
+	.begin = krdma_msg_post_all,
+	.hello = krdma_msg_hello,
+	.peer_hello = krdma_msg_peer_hello,
+	.exchange = krdma_msg_start,
+	.step = krdma_msg_step,
+	.established = krdma_alive_start,
+	.handed_over_locked = krdma_deliver_open_locked,
+	.is_busy_locked = krdma_deliver_is_busy_locked,
+	.released = krdma_deliver_stop,
+	.kick_locked = krdma_pull_kick_locked,
+	.drained = krdma_msg_drained,
+	.stop = krdma_msg_end,
+	.ended = krdma_alive_stop,
+	.free = krdma_msg_release,
+};

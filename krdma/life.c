@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Life of a connection or listener: creation, teardown, release.
+ *
+ * Closing has two halves. krdma_conn_abort() is the first half: from any
+ * context it moves the state to CLOSING, which stops new work and ends all
+ * waits. krdma_conn_teardown() is the second half: it needs process context and
+ * runs exactly once, to disconnect, drain and destroy. close_work runs the
+ * teardown, unless the owner of a raw connection has work requests and MRs of
+ * its own. In that case close_work only makes the QP flush, and
+ * krdma_release_cb() does the teardown. After close_work, call_work notifies
+ * the owner, on a queue that no teardown waits for.
+ *
+ * The following can still reach a connection during its teardown:
+ *  - CM callbacks: rdma_destroy_id() waits for them
+ *  - completion handlers: ib_drain_qp() waits for them
+ *  - tasks in krdma_conn_wait(): CLOSING wakes them, and each caller holds a
+ *    reference
+ *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work
+ *    and call_work: each holds a reference
+ *  - messages that the owner keeps: each holds a reference, and uses only its
+ *    memory
+ *  - removal of the device: no longer after krdma_device_detach()
+ *  - notification of a listener of new devices: no longer after
+ *    krdma_listen_end()
+ *  - a listener with the connection on one of its lists: holds a reference
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "cm.h"
+#include "quirks.h"
+
+static void krdma_conn_free(struct kref *ref)
+{
+	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
+
+	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->hw.dev);
+	krdma_stats_del_conn(conn);
+	if (conn->acc.acceptor)
+		krdma_conn_put(conn->acc.acceptor);
+	krdma_budget_del_conn(conn);
+	if (conn->mode->free)
+		conn->mode->free(conn);
+	xa_destroy(&conn->mr.invalidatable);
+	krdma_domain_put(conn->domain);
+	put_net(conn->net);
+	mutex_destroy(&conn->setup);
+	kfree(conn);
+	module_put(THIS_MODULE);
+}
+
+static void krdma_conn_free_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, work.free);
+	struct krdma_noio noio = krdma_noio_enter_work();
+
+	conn->free(&conn->ref);
+	krdma_noio_leave(noio);
+}
+
+/*
+ * Destroy the cm_id. rdma_destroy_id() of 6.1 to 7.3 at least does not wait
+ * until addr_handler() has released the mutex of the cm_id:
+ * cma_cancel_operation() only takes the mutex. mutex_unlock() in addr_handler()
+ * may access the mutex after another task has taken it, and that task may have
+ * freed the cm_id. Therefore call rdma_addr_cancel() first, which waits for
+ * addr_handler().
+ */
+static void krdma_conn_destroy_id(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->cb.cm_id)
+		return;
+	rdma_addr_cancel(&conn->cb.cm_id->route.addr.dev_addr);
+	rdma_destroy_id(conn->cb.cm_id);
+	conn->cb.cm_id = NULL;
+}
+
+/*
+ * Disconnect, drain, and destroy all objects of a connection. Only the first
+ * call has an effect.
+ */
+static void krdma_conn_teardown(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (krdma_get_state(&conn->cb) == KRDMA_CLOSED)
+		return;
+	krdma_cm_drop_requests(conn);
+	krdma_cm_reject_unanswered(conn);
+	krdma_cm_disconnect(conn);
+	krdma_qp_drain(conn);
+	if (conn->mode->stop)
+		conn->mode->stop(conn);
+	krdma_qp_destroy(conn);
+	krdma_conn_destroy_id(conn);
+	krdma_listen_end(conn);
+	/*
+	 * Not before rdma_destroy_id(): until then a CM callback may start the
+	 * timer.
+	 */
+	krdma_conn_stop_timer(conn);
+	if (conn->mode->ended)
+		conn->mode->ended(conn);
+	krdma_device_detach(conn);
+	krdma_conn_move(conn, KRDMA_CLOSED);
+}
+
+/*
+ * Report the end of a connection: at once to krdma_accept_timeout() if that
+ * accepts the connection, and by call_work to the owner.
+ */
+static void krdma_conn_tell_end(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	if (READ_ONCE(conn->acc.acceptor))
+		krdma_step_failed(conn);
+	if (!conn->ops)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->life.call_closing = true;
+	if (!krdma_conn_is_released_locked(conn))
+		krdma_call_queue(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_call_closing - notify the owner of the end of its connection
+ * @conn: connection whose close_work has run and whose messages have been
+ *	delivered
+ *
+ * Context: process, in call_work.
+ */
+void krdma_conn_call_closing(struct krdma_conn *conn)
+{
+	struct module *owner;
+
+	/*
+	 * Check this first, because ops may be freed after the owner has
+	 * released @conn.
+	 */
+	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
+		return;
+	owner = krdma_owner_hold(conn->ops->owner);
+	conn->ops->closing(&conn->cb, conn->error);
+	module_put(owner);
+}
+
+/**
+ * krdma_conn_close - do the part of closing that needs process context
+ * @conn: connection or listener in KRDMA_CLOSING or later
+ *
+ * Context: process; the caller may hold the setup lock of the connection's
+ * listener.
+ */
+void krdma_conn_close(struct krdma_conn *conn)
+{
+	krdma_step_cancel(conn);
+	mutex_lock(&conn->setup);
+	if (conn->hw.raw_live)
+		krdma_cm_disconnect(conn);
+	else
+		krdma_conn_teardown(conn);
+	mutex_unlock(&conn->setup);
+}
+
+static void krdma_conn_close_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, work.close);
+	struct krdma_noio noio = krdma_noio_enter_work();
+
+	krdma_conn_close(conn);
+	krdma_conn_tell_end(conn);
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+}
+
+static int krdma_conn_init(struct krdma_conn *conn,
+			   const struct krdma_params *user)
+{
+	int ret = krdma_params_set(&conn->p, user);
+
+	if (ret)
+		return ret;
+	if (conn->p.src && !rdma_addr_size((struct sockaddr *)conn->p.src))
+		return -EINVAL;
+	conn->cb.context = conn->p.context;
+	conn->ops = conn->p.ops;
+	conn->cb.read_write = krdma_conn_is_rw(conn);
+	conn->cm.user_data_len = conn->p.private_data_len;
+	memcpy(conn->cm.user_data, conn->p.private_data,
+	       conn->cm.user_data_len);
+	if (conn->p.src)
+		memcpy(&conn->cm.src, conn->p.src,
+		       rdma_addr_size((struct sockaddr *)conn->p.src));
+	conn->domain = conn->p.domain;
+	conn->net = conn->p.net ?: krdma_callers_net();
+	krdma_params_forget(&conn->p);
+	return 0;
+}
+
+/*
+ * Initialize the works. The two branches look alike, so that lockdep
+ * distinguishes the works of listeners and of connections: call_work of a
+ * listener may release a request, which waits for close_work of the request.
+ */
+static void krdma_conn_init_works(struct krdma_conn *conn)
+{
+	if (conn->cb.role == KRDMA_LISTEN_CONN) {
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_listen_work);
+		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_offer_work);
+	} else {
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_conn_timer_work);
+		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_call_work);
+	}
+	INIT_DELAYED_WORK(&conn->work.step, krdma_step_work);
+	INIT_WORK(&conn->work.free, krdma_conn_free_work);
+}
+
+static const struct krdma_mode *krdma_message_mode;
+
+/**
+ * krdma_life_set_message_mode - set what message mode adds to connections
+ * @mode: constant
+ *
+ * The layers above supply it, so that nothing here depends on messages.
+ *
+ * Context: module init, before there is a connection.
+ */
+void krdma_life_set_message_mode(const struct krdma_mode *mode)
+{
+	krdma_message_mode = mode;
+}
+
+/* In raw mode the owner creates its objects in qp_ready. */
+static int krdma_raw_begin(struct krdma_conn *conn)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&conn->setup);
+	if (conn->ops && conn->ops->qp_ready)
+		ret = conn->ops->qp_ready(&conn->cb);
+	/*
+	 * A connection for krdma_accept_timeout() has no owner yet, see
+	 * krdma_cm_give_locked().
+	 */
+	conn->hw.raw_live = !ret && !conn->acc.acceptor;
+	return ret;
+}
+
+static const struct krdma_mode krdma_raw_mode = {
+	.begin = krdma_raw_begin,
+};
+
+static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
+{
+	/*
+	 * Lock class of listeners. Closing a listener takes the setup locks of
+	 * its requests while it holds its own.
+	 */
+	static struct lock_class_key listener_setup;
+
+	conn->cb.role = role;
+	kref_init(&conn->ref);
+	conn->free = krdma_conn_free;
+	conn->mode = krdma_conn_is_raw(conn) ? &krdma_raw_mode :
+					       krdma_message_mode;
+	spin_lock_init(&conn->lock);
+	mutex_init(&conn->setup);
+	if (role == KRDMA_LISTEN_CONN)
+		lockdep_set_class(&conn->setup, &listener_setup);
+	init_waitqueue_head(&conn->wait);
+	INIT_LIST_HEAD(&conn->sq.posted);
+	INIT_LIST_HEAD(&conn->sq.pending);
+	INIT_LIST_HEAD(&conn->mr.regions);
+	xa_init_flags(&conn->mr.invalidatable, XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&conn->mr.frwrs);
+	INIT_LIST_HEAD(&conn->hw.link);
+	INIT_LIST_HEAD(&conn->acc.link);
+	INIT_LIST_HEAD(&conn->listen.requests);
+	INIT_LIST_HEAD(&conn->listen.accepting);
+	INIT_LIST_HEAD(&conn->listen.accepted);
+	INIT_LIST_HEAD(&conn->listen.watch.link);
+	krdma_conn_init_works(conn);
+	if (conn->mode->init)
+		conn->mode->init(conn);
+	krdma_stats_add_conn(conn);
+	krdma_domain_get(conn->domain);
+	get_net(conn->net);
+	__module_get(THIS_MODULE);
+}
+
+/**
+ * krdma_conn_alloc - allocate a connection or listener in KRDMA_NEW
+ * @role: connection or listener
+ * @params: parameters of the user, or NULL for defaults
+ *
+ * Return: the object with one reference, ERR_PTR(-EINVAL), ERR_PTR(-ENOMEM).
+ */
+struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
+				    const struct krdma_params *params)
+{
+	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	int ret;
+
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_conn_init(conn, params);
+	if (!ret && role != KRDMA_LISTEN_CONN &&
+	    conn->p.flags & KRDMA_LISTEN_FLAGS)
+		ret = -EINVAL;
+	if (!ret) {
+		conn->budget = krdma_budget_alloc(&conn->p);
+		ret = conn->budget ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		kfree(conn);
+		return ERR_PTR(ret);
+	}
+	krdma_conn_init_once(conn, role);
+	return conn;
+}
+
+/**
+ * krdma_conn_alloc_child - allocate the connection for a connect request
+ * @listener: listener that received the request; its parameters are copied
+ *
+ * Return: the connection in KRDMA_REQUESTED with one reference;
+ * ERR_PTR(-ENOMEM); or ERR_PTR(-EUSERS): the listener has its maximum number of
+ * connections.
+ */
+struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	int ret;
+
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_budget_add_conn(listener, conn);
+	if (ret) {
+		kfree(conn);
+		return ERR_PTR(ret);
+	}
+	conn->p = listener->p;
+	conn->p.flags &= ~KRDMA_LISTEN_FLAGS;
+	conn->cb.context = listener->cb.context;
+	conn->cb.read_write = listener->cb.read_write;
+	conn->ops = listener->ops;
+	conn->domain = listener->domain;
+	conn->net = listener->net;
+	conn->cb.state = KRDMA_REQUESTED;
+	krdma_conn_init_once(conn, KRDMA_ACCEPT_CONN);
+	return conn;
+}
+
+/**
+ * krdma_create - create a connection object without connecting it
+ * @params: parameters, or NULL for defaults
+ *
+ * Because the object exists before krdma_connect_cb(), another task can call
+ * krdma_disconnect() while krdma_connect_cb() waits.
+ *
+ * Return: an object in KRDMA_NEW that krdma_release_cb() releases,
+ * ERR_PTR(-EINVAL) for invalid parameters, ERR_PTR(-ENOMEM).
+ */
+struct krdma_cb *krdma_create(const struct krdma_params *params)
+{
+	const struct krdma_params none = {};
+	struct krdma_noio noio = krdma_noio_enter(params ?: &none);
+	struct krdma_conn *conn = krdma_conn_alloc(KRDMA_CLIENT_CONN, params);
+
+	krdma_noio_leave(noio);
+	return IS_ERR(conn) ? ERR_CAST(conn) : &conn->cb;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
+
+/*
+ * Cancel the works, and wait for those that run. It is safe to wait for
+ * close_work and step_work, because neither waits for a callback.
+ */
+static void krdma_conn_cancel_works(struct krdma_conn *conn)
+{
+	if (cancel_work_sync(&conn->work.close))
+		krdma_conn_put(conn);
+	krdma_step_cancel(conn);
+	/*
+	 * If a callback calls this function, call_work is the caller and cannot
+	 * be waited for.
+	 */
+	if (current_work() == &conn->work.call ?
+		    cancel_work(&conn->work.call) :
+		    cancel_work_sync(&conn->work.call))
+		krdma_conn_put(conn);
+}
+
+/*
+ * Begin to release a connection. When this returns, no closing callback starts
+ * any more, and one that ran in another task has returned. krdma_life.owner and
+ * the state change under one lock, so that a step of an asynchronous connection
+ * that sees the release also sees CLOSING.
+ */
+static void krdma_conn_stop(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (!krdma_conn_set_owner_locked(conn, KRDMA_OWNER_RELEASES))
+		krdma_conn_set_owner_locked(conn, KRDMA_OWNER_DROPS);
+	krdma_conn_abort_locked(conn, -ESHUTDOWN);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_conn_cancel_works(conn);
+	if (conn->mode->released)
+		conn->mode->released(conn);
+}
+
+/**
+ * krdma_drain - wait until all work requests of a raw connection have completed
+ * @cb: raw-mode connection; the caller posts no more work requests
+ *
+ * Disconnects first if that has not happened yet. Afterwards every work request
+ * has completed, most of them with IB_WC_WR_FLUSH_ERR, no completion handler
+ * runs, and the owner may free buffers and MRs. It then calls
+ * krdma_release_cb().
+ *
+ * In message mode krdma_release_cb() drains.
+ *
+ * Context: process, may sleep; also in the closing callback.
+ * Return: 0; -EINVAL, without any effect, if @cb is a listener or not in raw
+ * mode.
+ */
+int krdma_drain(struct krdma_cb *cb)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
+
+	might_sleep();
+	if (!krdma_conn_is_raw(conn) || cb->role == KRDMA_LISTEN_CONN)
+		return -EINVAL;
+	noio = krdma_noio_enter(&conn->p);
+	krdma_conn_stop(conn);
+	mutex_lock(&conn->setup);
+	krdma_cm_disconnect(conn);
+	krdma_qp_drain(conn);
+	mutex_unlock(&conn->setup);
+	krdma_noio_leave(noio);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
+
+/**
+ * krdma_release_cb - close a connection or listener, and put the creator's
+ * reference
+ * @cb: connection or listener, in any state; NULL is allowed
+ *
+ * When this returns, no network object is left: QP, PD and cm_id are freed and
+ * no callback runs. The CQ is freed after an RCU grace period. The memory of
+ * @cb stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN.
+ * The owner of a raw connection must have freed its MRs, see krdma_drain().
+ *
+ * Context: process, may sleep. These callbacks may release @cb: its closing
+ * callback, its connected callback, and for a request the request callback of
+ * the listener. Other callbacks must not. A callback must not release another
+ * connection whose callback waits for this one.
+ * Return: 0, or -EINVAL for NULL.
+ */
+int krdma_release_cb(struct krdma_cb *cb)
+{
+	struct krdma_conn *conn;
+	struct krdma_noio noio;
+
+	might_sleep();
+	if (!cb)
+		return -EINVAL;
+	conn = krdma_conn(cb);
+	noio = krdma_noio_enter(&conn->p);
+	krdma_conn_stop(conn);
+	mutex_lock(&conn->setup);
+	conn->hw.raw_live = false;
+	krdma_conn_teardown(conn);
+	mutex_unlock(&conn->setup);
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_release_cb, KRDMA_NS);
