@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send many connect requests by rdma_cm, without a QP. The victim waits for the
- * RTU of each connection, which this module never sends.
+ * Send many connect requests by rdma_cm, without a QP. After a victim has
+ * accepted a request, it waits for the client's last message of the handshake
+ * (RTU). This module never sends an RTU.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -54,7 +55,10 @@ static int hostile_flood_event(struct rdma_cm_id *id,
 		ret = hostile_flood_dial(flood, id);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		/* Do not answer the victim's REP by an RTU. */
+		/*
+		 * The victim has accepted the request (REP). Do not answer by
+		 * an RTU.
+		 */
 		atomic_inc(&flood->answered);
 		break;
 	case RDMA_CM_EVENT_REJECTED:

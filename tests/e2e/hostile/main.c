@@ -16,13 +16,19 @@
 #define HOSTILE_LINE_MAX 4096
 #define HOSTILE_WORDS 32
 
-/* A key that the scenario has found out, for steps that use the word "told". */
+/*
+ * Remote key that a scenario writes to this parameter. Steps use it for KEY
+ * "told".
+ */
 unsigned int hostile_told;
 module_param_named(told, hostile_told, uint, 0600);
 
 static DEFINE_MUTEX(hostile_mutex); /* one command at a time */
 
-/* Words of a command line, and the text to print behind the result. */
+/*
+ * Words of a command line, and the text that the output of the command contains
+ * behind its result.
+ */
 struct hostile_command {
 	int n;
 	char *words[HOSTILE_WORDS];
@@ -130,7 +136,10 @@ free:
 	return ret;
 }
 
-/* flood HOST PORT HELLO N MS: connect N times, and confirm no connection */
+/*
+ * flood HOST PORT HELLO N MS: send N connect requests, and no RTU if the victim
+ * accepts them
+ */
 static int hostile_flood_cmd(struct hostile_command *cmd, const u8 *hello,
 			     u8 len)
 {

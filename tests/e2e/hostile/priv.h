@@ -12,7 +12,8 @@
  *		wait at most MS for a client, answer with HELLO, do the steps,
  *		disconnect. HELLO "mute": do not answer
  *	flood HOST PORT HELLO N MS
- *		connect N times at once, and confirm no connection; end after MS
+ *		send N connect requests at once, and no RTU if the victim
+ *		accepts them; destroy all connections after MS
  *
  * HELLO and messages are bytes in hexadecimal; "-" stands for no bytes. They
  * may be invalid, because this module does not check them. step.c lists the
@@ -36,7 +37,10 @@
 #define HOSTILE_RECV_LEN 4096
 #define HOSTILE_SENDS 256
 
-/* The first segment of a buffer that a victim has described in its START. */
+/*
+ * The first segment of the exported buffer that a victim has described in its
+ * START, krdma's first message on a connection.
+ */
 struct hostile_shown {
 	u64 addr;
 	u32 rkey;
@@ -87,7 +91,7 @@ struct hostile_session {
 	int connect;
 	ktime_t begun;
 
-	spinlock_t lock; /* protects the members below */
+	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
 	unsigned int posted;
 	unsigned int acked;

@@ -15,8 +15,8 @@
 #define HOSTILE_SENT_MS 5000
 
 /*
- * The buffer that the victim of the previous session has described; its key is
- * invalid.
+ * The buffer that the victim of the previous session has described. The key of
+ * this buffer is invalid, because that session has ended.
  */
 static struct hostile_shown hostile_old;
 
@@ -44,7 +44,8 @@ struct hostile_session *hostile_session_alloc(void)
 /* ---- receiving ---- */
 
 /*
- * Read the description of the victim's buffer from its START, without checks.
+ * Copy the first segment that a START contains from @buf to s->shown, without
+ * checking the segment.
  */
 static void hostile_take_start_locked(struct hostile_session *s, const u8 *buf,
 				      u32 len)
@@ -95,8 +96,8 @@ static void hostile_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	wake_up_all(&s->wait);
 	spin_unlock_irqrestore(&s->lock, flags);
 	/*
-	 * Posting fails if the connection is closed, and no message follows
-	 * then.
+	 * Ignore a failure: posting fails only after the connection was closed,
+	 * when no further message arrives.
 	 */
 	hostile_post_recv(s, recv);
 }
@@ -276,8 +277,8 @@ static int hostile_post_wr(struct hostile_session *s, struct hostile_wr *wr,
 }
 
 /*
- * Post the work request @send with @len bytes of @data, or a READ of @len
- * bytes.
+ * Post the work request @send, with one buffer of @len bytes. The buffer has
+ * the bytes of @data, or zeroes if @data is NULL. A READ overwrites the buffer.
  */
 int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len)

@@ -4,7 +4,8 @@
  *
  *	send:HEX[+N]		a message, with N zeroes behind it
  *	flood:N:HEX		the same message N times, as fast as possible
- *	count:N:HEX		the same, with the message number counted up
+ *	count:N:HEX		N messages that differ in the message number of
+ *				their header, which grows by one each time
  *	imm:HEX			a message with immediate data
  *	inv:KEY:HEX		a message that invalidates a key of the victim
  *	wimm			an RDMA WRITE of 0 bytes, with immediate data
@@ -13,16 +14,18 @@
  *	read:KEY:ADDR:LEN	an RDMA READ; bytes that are not zero are counted
  *	offer:HEX		a message; its last 16 bytes are replaced by the
  *				segment of a page that the victim may read
- *	start:MS		wait for the victim's START
- *	told:MS			wait for a number in the parameter "told"
+ *	start:MS		wait at most MS for the victim's START
+ *	told:MS			wait at most MS until the module parameter
+ *				"told" is not 0
  *	sleep:MS
  *	closed:MS		wait at most MS until the victim closes
  *
- * KEY and ADDR are numbers, or one of these words with a number to add. "shown"
- * is the key or the begin of the buffer that the victim's START describes.
- * "end" is the end of this buffer. "old" is the same as "shown" for the buffer
- * in the previous session. "told" is the value of the module parameter. Each
- * step waits until its work requests have completed.
+ * KEY and ADDR are numbers, or one of these words, which may be followed by +N
+ * or -N. "shown" is the key or the begin of the buffer that the victim's START
+ * describes. "end" is the end of this buffer. "old" is the key or the begin of
+ * the buffer that the START of the previous session described. "told" is the
+ * value of the module parameter. Each step waits until its work requests have
+ * completed.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -34,8 +37,9 @@
 #include "../../../krdma/wire.h"
 
 /*
- * Convert hexadecimal digits as hex2bin() does; its header depends on the
- * kernel.
+ * Convert hexadecimal digits as hex2bin() does. This file does not call
+ * hex2bin(), because the name of the header of hex2bin() depends on the version
+ * of the kernel.
  */
 static bool hostile_hex(u8 *data, const char *hex, size_t n)
 {
@@ -49,7 +53,8 @@ static bool hostile_hex(u8 *data, const char *hex, size_t n)
 
 /*
  * Convert HEX[+N] to bytes, followed by N zeroes; "-" stands for no bytes.
- * Return the number of bytes in *data, which the caller frees, or an errno.
+ * Store the address of the bytes in *data; the caller frees them. Return the
+ * number of bytes, or an errno.
  */
 ssize_t hostile_bytes(const char *hex, u8 **data)
 {
@@ -86,8 +91,8 @@ static u64 hostile_addr_base(const struct hostile_session *s, const char *word)
 }
 
 /*
- * Convert @text, which is NUMBER or WORD[+N|-N], to *value. @base returns the
- * value of a word.
+ * Convert @text to *value. @text is a number, or a word that +N or -N may
+ * follow. @base returns the value of a word.
  */
 static int hostile_value(const struct hostile_session *s, const char *text,
 			 u64 (*base)(const struct hostile_session *s,
@@ -113,8 +118,8 @@ static int hostile_value(const struct hostile_session *s, const char *text,
 }
 
 /*
- * Send @n messages of the bytes @hex. If @counted, their message numbers
- * increase.
+ * Send @n messages of the bytes @hex. If @counted is true, increase the message
+ * number in the header by one after each message.
  */
 static int hostile_sends(struct hostile_session *s, struct ib_rdma_wr *rdma,
 			 const char *hex, u32 n, bool counted)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma_config() is called in main.c, and applies to the calls of the whole
- * module. So this file calls krdma_receive() to test another file of the
- * module.
+ * krdma_config() must apply to all files of a module. main.c calls
+ * krdma_config(), and this file calls krdma_receive().
  */
 #include <krdma_simple.h>
 

@@ -19,7 +19,8 @@
 #define KTEST_ASYNC_PAGES 32
 
 /*
- * A request, its memory as bio_vecs or scatterlist if needed, and its result.
+ * A request, its result, and its memory as bio_vecs or scatterlist. Only
+ * requests with memory of these kinds use bvec or sg.
  */
 struct ktest_async {
 	struct krdma_req req;
@@ -44,7 +45,8 @@ struct ktest_asyncs {
 	struct krdma_region *region;
 	const struct krdma_remote *remote;
 	struct ktest_async *list;
-	spinlock_t lock; /* protects n, done, and the results in list */
+	/* The lock protects n, done, and the results in list. */
+	spinlock_t lock;
 	unsigned int done;
 	unsigned int posted;
 	u32 chain;
@@ -75,7 +77,9 @@ static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
 	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
 }
 
-/* Does each request return data of the peer? */
+/*
+ * Return whether the requests of @all store data of the peer into local memory.
+ */
 static bool ktest_async_is_answered(const struct ktest_asyncs *all)
 {
 	return all->opcode == KRDMA_READ || ktest_async_is_atomic(all);
@@ -103,8 +107,8 @@ static void ktest_async_done(struct krdma_req *req, int status)
 }
 
 /*
- * Fill in bio_vecs and scatterlist for vmalloc() memory. Each entry has at most
- * a page. Return the number of entries.
+ * Describe the vmalloc() memory of a request by both bio_vecs and scatterlist.
+ * Each entry has at most a page. Return the number of entries.
  */
 static u32 ktest_async_entries(struct ktest_async *a, u32 len)
 {
@@ -171,8 +175,9 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 }
 
 /*
- * Post all requests in chains, until krdma refuses a chain. Return the errno of
- * the refused chain, or 0.
+ * Post all requests. Each call of krdma_post() posts a chain: requests that are
+ * linked by their member next. Stop when krdma refuses a chain, and return the
+ * errno of this call; otherwise return 0.
  */
 static int ktest_async_post(struct ktest_asyncs *all)
 {
@@ -193,8 +198,8 @@ static int ktest_async_post(struct ktest_asyncs *all)
 }
 
 /*
- * Post refused requests again. krdma calls this function once after a refusal,
- * so no other task posts requests of @all at the same time.
+ * Post the refused requests of @all again. krdma calls this function once after
+ * a refusal, so no other task posts requests of @all at the same time.
  */
 static void ktest_async_space(struct krdma_cb *cb)
 {
@@ -236,8 +241,9 @@ static void ktest_async_set(struct krdma_cb *cb, struct ktest_asyncs *all)
 }
 
 /*
- * Wait at most @seconds for all requests. Sleep for one second at a time,
- * because the hung task detector warns about long sleeps.
+ * Wait at most @seconds for all requests. Return true if all have completed.
+ * Sleep for one second at a time, because the hung task detector warns about
+ * long sleeps.
  */
 static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 {
@@ -265,7 +271,10 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 	if (!ktest_async_all_over(all, 60)) {
 		krdma_disconnect(all->cb);
 		ret = -ETIMEDOUT;
-		/* After this call the write_space callback posts no request. */
+		/*
+		 * When ktest_async_set() returns, the write_space callback
+		 * posts no more requests.
+		 */
 		if (all->refill)
 			ktest_async_set(all->cb, NULL);
 		spin_lock_irqsave(&all->lock, flags);
@@ -275,7 +284,10 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 		spin_unlock_irqrestore(&all->lock, flags);
 		wait_for_completion(&all->over);
 	}
-	/* Before @all is freed, wait until the last callback has unlocked. */
+	/*
+	 * The caller frees @all, so wait until the last callback has released
+	 * the lock.
+	 */
 	spin_lock_irqsave(&all->lock, flags);
 	spin_unlock_irqrestore(&all->lock, flags);
 	return ret;
@@ -315,10 +327,11 @@ static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 }
 
 /*
- * Allocate a list of @n requests. The adapter reads message headers in the
- * list, which must not be in vmalloc() memory. kvzalloc() uses vmalloc() memory
- * if kmalloc() fails, which happens for short lists only with failslab. For
- * short lists return NULL in this case.
+ * Allocate a list of @n requests. It must not be in vmalloc() memory, because
+ * the adapter reads message headers in the list. kvzalloc() falls back to
+ * vmalloc() memory if kmalloc() fails, which happens to short lists only with
+ * failslab. So allocate short lists by kzalloc(), which returns NULL in this
+ * case.
  */
 static struct ktest_async *ktest_async_list(u32 n)
 {
@@ -390,8 +403,9 @@ static int ktest_name(const char * const *names, int n, const char *name)
 }
 
 /*
- * Run the requests with memory of the peer: the exported buffer, or for
- * KRDMA_WRITE_IMM without exported buffers the memory of the server in tell.c.
+ * Run requests that need memory of the peer. This memory is the peer's exported
+ * buffer. For KRDMA_WRITE_IMM without exported buffers, it is the memory that
+ * the server in tell.c describes.
  */
 static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 {
@@ -413,11 +427,11 @@ static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 
 /*
  * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [fence=1] [refill=1]:
- * post N requests of LEN bytes each, in chains of C requests. Print the number
- * of requests that succeed. The result is the first error, or -EPROTO if a
- * request did not complete exactly once and in order. With refill=1, which
- * needs a slot with space=1, the write_space callback posts refused requests
- * again.
+ * post N requests of LEN bytes each, C requests by each call of krdma_post().
+ * Print the number of requests that succeed. The result is the first error, or
+ * -EPROTO if a request did not complete exactly once and in order. With
+ * refill=1, which needs a slot with space=1, the write_space callback posts
+ * refused requests again.
  */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb)

@@ -148,7 +148,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 	if (ktest_option(args, "noio", 0))
 		p->flags |= KRDMA_NOIO;
 	/*
-	 * raw=1: raw mode with the callbacks of raw.c; raw=2: without callbacks
+	 * With raw=1 the connection is in raw mode with the callbacks of raw.c,
+	 * with raw=2 in raw mode without callbacks.
 	 */
 	slot->is_raw = ktest_option(args, "raw", 0) == 1;
 	if (ktest_option(args, "raw", 0))
@@ -185,8 +186,8 @@ static void ktest_say_reject(struct ktest_ctx *ctx, struct krdma_cb *cb)
 }
 
 /*
- * Connect. If this fails, the same task releases the connection, as consumers
- * do.
+ * Connect @cb. If connecting fails, the same task releases @cb, as consumers of
+ * krdma do.
  */
 static int ktest_connect(struct ktest_ctx *ctx, struct ktest_slot *slot,
 			 struct krdma_cb *cb, const struct sockaddr *dst)
@@ -253,8 +254,8 @@ int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 }
 
 /*
- * connect NAME HOST PORT [option=value]...: connect, and put the result in a
- * slot
+ * connect NAME HOST PORT [option=value]...: connect, and put the connection
+ * into slot NAME
  */
 static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -268,8 +269,9 @@ static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
 }
 
 /*
- * nothing: call functions without an address, which they must refuse. The
- * result is the number of calls that were not refused.
+ * nothing: call functions of krdma with NULL for the address or the connection,
+ * which they must refuse. The result is the number of calls that were not
+ * refused.
  */
 static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -291,8 +293,8 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 }
 
 /*
- * config BYTES: call krdma_config(), for later commands plain and option
- * simple=1
+ * config BYTES: call krdma_config(BYTES). It applies to later "plain" commands,
+ * and to later commands with option simple=1.
  */
 static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -300,7 +302,10 @@ static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 	return 0;
 }
 
-/* slot NAME: create a slot, so that connecting does not allocate it */
+/*
+ * slot NAME: create a slot, so that a later connect or accept need not allocate
+ * the slot
+ */
 static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_nothing);
@@ -585,7 +590,8 @@ static int ktest_release_slot(struct ktest_slot *slot,
 	ret = ktest_slot_release(slot);
 	ktest_slot_forget(slot);
 	/*
-	 * A slot has no object after a failed call, which is not an error here.
+	 * The slot is empty if the call that should have filled it failed.
+	 * Releasing an empty slot is no error.
 	 */
 	return ret == -ENOTCONN ? 0 : ret;
 }

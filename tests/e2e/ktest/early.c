@@ -89,7 +89,8 @@ static int ktest_early_send(struct ktest_early *early)
 
 /*
  * Send repeatedly until krdma does not return -ENOTCONN. This loop ends at the
- * latest when connecting times out, because the connection is closed then.
+ * latest when connecting times out. The timeout closes the connection, and
+ * krdma then returns another error.
  */
 static int ktest_early_thread(void *data)
 {
@@ -151,11 +152,12 @@ static void ktest_early_linger(struct krdma_cb *cb, u8 *buf, u32 ms)
 }
 
 /*
- * Receive the early message, and end the connection. The client disconnects
- * first, when it has received a second message. Then its peer has got the ACK
- * of the early message, which destroying the client's QP could have dropped.
- * The server ignores the result of the second message, because the ACK of this
- * one may be dropped.
+ * Receive the peer's early message, and end the connection. Destroying the
+ * client's QP may drop an ACK that the server still waits for. So the server
+ * sends a second message, and the client disconnects only after it has received
+ * this message: then the server has got the ACK of its early message. The ACK
+ * of the second message may be dropped, so the server ignores the result of
+ * sending it.
  */
 static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 {

@@ -13,7 +13,8 @@
 #include "priv.h"
 
 static struct {
-	struct mutex lock; /* protects the members below */
+	/* The mutex protects the other members. */
+	struct mutex lock;
 	struct rdma_cm_id *id;
 	struct completion begun;
 	u32 ms;
@@ -82,8 +83,9 @@ void ktest_hold_end(void)
 }
 
 /*
- * holdup MS HOST PORT: let the CM resolve no route for MS from now on. The
- * address of HOST must be resolvable. holdup 0: wait for the end of the delay.
+ * holdup MS HOST PORT: prevent the CM from resolving routes for the next MS.
+ * The address of HOST must be resolvable. holdup 0: wait for the end of this
+ * delay.
  */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -43,7 +43,10 @@ static void ktest_job_free(struct ktest_job *job)
 	kfree(job);
 }
 
-/* Return a line of all words behind "kthread JOB", for kfree(). */
+/*
+ * Return a command line of all words behind "kthread JOB". The caller frees the
+ * line by kfree().
+ */
 static char *ktest_job_line(const struct ktest_args *args)
 {
 	size_t size = 1, len = 0;

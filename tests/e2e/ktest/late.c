@@ -6,9 +6,10 @@
  * rearms the CQ. Freeing the CQ waits only for the irq_poll, so the handler may
  * use a freed CQ. This race needs a virtual processor that is descheduled
  * between both steps of the handler. This file widens the race: it replaces
- * req_notify_cq of the device by a slow function. When a QP is destroyed, all
- * its completions have been handled. At this time this file lets another
- * processor run the completion handler of the QP's CQ once more.
+ * req_notify_cq of the device by a slow function. It also replaces destroy_qp
+ * of the device: before the QP is destroyed, another processor runs the
+ * completion handler of the QP's CQ once more, although all completions have
+ * been handled.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -37,7 +38,8 @@ struct ktest_late_cpu {
 static DEFINE_PER_CPU(struct ktest_late_cpu, ktest_late_cpus);
 
 /*
- * No lock is needed, because a scenario gives one of these commands at a time.
+ * State of the commands "late" and "intime". No lock is needed, because a
+ * scenario runs one of these commands at a time.
  */
 static struct {
 	struct ib_device *ibdev;
@@ -124,7 +126,10 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	atomic_set(&ktest_late.early, 0);
 	atomic_set(&ktest_late.near, 0);
 	ktest_late.ibdev = ibdev;
-	/* A processor that calls the new functions must see the data above. */
+	/*
+	 * Write the members of ktest_late before the new functions, because a
+	 * processor that calls a new function reads these members.
+	 */
 	smp_wmb();
 	ibdev->ops.req_notify_cq = ktest_late_notify;
 	ibdev->ops.destroy_cq = ktest_late_destroy_cq;
@@ -132,7 +137,10 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	return 0;
 }
 
-/* late NAME MS: delay all handlers of this connection's device by MS */
+/*
+ * late NAME MS: delay all completion handlers of the device that connection
+ * NAME uses, each by MS, until "intime"
+ */
 int ktest_do_late(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	return ktest_late_begin(cb->qp->device, ktest_number(args, 2, 1));

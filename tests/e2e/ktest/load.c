@@ -68,8 +68,9 @@ static void ktest_load_done(struct krdma_req *req, int status)
 }
 
 /*
- * Allocate a load with operations of @len bytes. If @requests, each round uses
- * krdma_post() as well. Return the load for ktest_load_end(), or NULL.
+ * Allocate a load with operations of @len bytes. If @requests is true, each
+ * round also posts requests by krdma_post(). The caller frees the load by
+ * ktest_load_end(). Return NULL if memory is short.
  */
 struct ktest_load *ktest_load_begin(u32 len, bool requests)
 {
@@ -123,10 +124,10 @@ static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
 
 /*
  * Use the connection @cb from now on. If @known is false, the peer's buffer is
- * new and must have zeroes. This function does not read such a buffer, because
- * it would then accept late writes of an older connection. If @known is true,
- * the buffer may have other data and has no other writer, so read the image
- * from it.
+ * new, so expect zeroes in it. Do not read the buffer in this case: late writes
+ * of an older connection would be taken for expected contents, and not be
+ * detected. If @known is true, the buffer may have other data, and no other
+ * task writes to it. So read the expected contents from the buffer.
  */
 int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
 {
@@ -208,16 +209,16 @@ static int ktest_load_judge(const struct ktest_load *load)
 }
 
 /*
- * Post a chain of requests, and wait for them. Requests are filled in the order
- * of the chain: if two of them overlap, the image has the data of the later
- * one.
+ * Post several requests by one call of krdma_post(), and wait for them. The
+ * requests are filled in the order of posting. If two of them overlap, the
+ * image has the data of the later one.
  */
 static int ktest_load_post(struct ktest_load *load)
 {
 	int ret;
 	u32 i;
 
-	/* A request of the round before may have completed twice. */
+	/* A request of the previous round may have completed twice. */
 	if (atomic_read(&load->done) != load->posted)
 		return -EPROTO;
 	for (i = 0; i < KTEST_LOAD_REQS; i++)
@@ -233,9 +234,10 @@ static int ktest_load_post(struct ktest_load *load)
 }
 
 /*
- * Write to a random offset, post requests, and read from another offset. Return
- * 0, -EBADMSG if the read data differ from the image, -EPROTO if a request did
- * not complete exactly once, or the errno of a call.
+ * Write to a random offset, post requests if the load has any, and read from
+ * another offset. Return 0 if the read data equal the image, -EBADMSG if they
+ * differ, -EPROTO if a request did not complete exactly once, or the errno of a
+ * call that failed.
  */
 int ktest_load_round(struct ktest_load *load, u32 timeout_ms)
 {

@@ -58,8 +58,8 @@ static struct ktest_slot *ktest_slot_find_locked(const struct ktest_ctx *ctx,
 }
 
 /*
- * Return the slot with this name, with a reference that the caller puts; or an
- * error pointer if no slot has this name.
+ * Return the slot with this name, or an error pointer if no slot has this name.
+ * The caller puts the reference to the slot.
  */
 struct ktest_slot *ktest_slot_find(const struct ktest_ctx *ctx,
 				   const char *name)
@@ -127,8 +127,9 @@ void ktest_slot_forget(struct ktest_slot *slot)
 }
 
 /*
- * Put @cb into the slot, or return -EEXIST if the slot has an object. @cb holds
- * a reference to the slot, which the task that releases @cb puts.
+ * Put @cb into the slot. Return -EEXIST if the slot already has a connection or
+ * listener. @cb holds a reference to the slot, until the task that releases @cb
+ * puts this reference.
  */
 int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 {
@@ -147,8 +148,8 @@ int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 }
 
 /*
- * Return the connection or listener of the slot with a reference, which the
- * caller puts; or NULL.
+ * Return the connection or listener of the slot, or NULL if the slot is empty.
+ * The caller puts the reference to the object.
  */
 struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 {
@@ -164,8 +165,9 @@ struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 }
 
 /*
- * Remove the object from the slot, and return it, or NULL. The caller releases
- * the object, which only one caller can get.
+ * Remove the connection or listener from the slot, and return it, or NULL if
+ * the slot is empty. Only one of several callers gets the object, and releases
+ * it.
  */
 struct krdma_cb *ktest_slot_take_cb(struct ktest_slot *slot)
 {

@@ -27,7 +27,7 @@ static struct {
 	.cbs_lock = __SPIN_LOCK_UNLOCKED(ktest_server.cbs_lock),
 };
 
-/* Count callbacks in which allocations may start I/O. */
+/* Count calls of callbacks in which memory allocations may start I/O. */
 static void ktest_server_note_io(void)
 {
 	if (!(current->flags & PF_MEMALLOC_NOIO))
@@ -195,9 +195,10 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 
 /*
  * server HOST PORT [rxcb=1] [linger=MS] [option=value]...: start a server that
- * accepts all clients. With rxcb=1 it answers their messages, see rxcb.c. Its
- * callback connected() takes MS. server: print the counts. server end: end the
- * server, and print the counts.
+ * accepts all clients. With rxcb=1, the server answers messages, see rxcb.c.
+ * With linger=MS, its callback connected() takes MS. server: print the numbers
+ * of accepted, rejected, failed and closed connections. server end: end the
+ * server, and print the same numbers.
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -3,9 +3,10 @@
  * krdma_test - krdma's calls for shell scripts
  *
  * A command is one line written to /proc/krdma_test. It runs in the writing
- * task, so that killing the writer kills the wait, or in a kernel thread
- * ("kthread"). write() returns its errno, and read() on the same descriptor
- * its result, "ret ms text". Reading without having written lists the slots.
+ * task, so that killing this task ends a wait of the command. The command
+ * "kthread" runs another command in a kernel thread. write() returns the errno
+ * of the command, and read() on the same descriptor returns its result, "ret ms
+ * text". A read() without a previous write() lists the slots.
  *
  * A slot is a name for a connection or a listener. While one task waits in a
  * call, other tasks can query, disconnect and release the object of the slot.

@@ -104,7 +104,7 @@ static int ktest_raw_ready(struct krdma_cb *cb)
 		ret = ktest_raw_post_recv(raw, cb);
 	if (ret) {
 		/*
-		 * After this failure krdma calls no other callback, so drain
+		 * If qp_ready fails, krdma calls no other callback. So drain
 		 * and free the posted receives here.
 		 */
 		ib_drain_rq(cb->qp);
@@ -115,8 +115,8 @@ static int ktest_raw_ready(struct krdma_cb *cb)
 
 /*
  * Disconnect, wait until the last send has completed, and free the resources.
- * The disconnect flushes the QP, so a send in flight completes. No other send
- * is posted after over is set.
+ * Disconnecting flushes the QP, so a send in flight completes. After the member
+ * over is set, no other send is posted.
  */
 void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 {
@@ -132,7 +132,8 @@ void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 
 /*
  * Release the connection when krdma reports its end. A command may release the
- * connection at the same time; only one of both gets it from the slot.
+ * connection at the same time. Either this callback or the command takes the
+ * connection from the slot, and releases it.
  */
 static void ktest_raw_closing(struct krdma_cb *cb, int reason)
 {

@@ -246,8 +246,9 @@ static struct krdma_cb *ktest_reconnect_get_cb(struct ktest_reconnect *a,
 }
 
 /*
- * Return whether a request on @cb may fail with @error: only if the connection
- * is closed, and not because of wrong data or a wrong number of completions.
+ * Return whether a request on @cb may fail with @error. A request may fail only
+ * if the connection is closed. Wrong data (-EBADMSG) and a wrong number of
+ * completions (-EPROTO) are never allowed.
  */
 static bool ktest_reconnect_may_fail(struct krdma_cb *cb, int error)
 {
@@ -255,9 +256,10 @@ static bool ktest_reconnect_may_fail(struct krdma_cb *cb, int error)
 }
 
 /*
- * Write and read until the persistent connection is stopped. Count successful
- * rounds in @good. Count rounds that failed because a connection closed in
- * @bad. Return another failure at once.
+ * Write and read in rounds, until the persistent connection is stopped. Count
+ * successful rounds in @good, and rounds that failed because a connection was
+ * closed in @bad. If a round fails for another reason, return its errno at
+ * once.
  */
 static int ktest_reconnect_pump(struct ktest_reconnect *a,
 				struct ktest_load *load, u32 *good, u32 *bad)
@@ -379,8 +381,8 @@ static const struct {
 /*
  * kept drop NAME: disconnect the persistent connection, so that it reconnects.
  * kept kick NAME: call krdma_reconnect_kick(). kept pump NAME: write and read
- * until it is stopped. kept show NAME: print its state. kept stop NAME: stop
- * it.
+ * until the persistent connection is stopped. kept show NAME: print the state
+ * of the persistent connection. kept stop NAME: stop the persistent connection.
  */
 int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -397,8 +399,9 @@ int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 }
 
 /*
- * Start a persistent connection, and stop it after a random time. In half of
- * the cases kick it or drop its connection before.
+ * Start a persistent connection, and stop it after a random time of at most
+ * @max_us. Before the stop, call krdma_reconnect_kick() in a quarter of the
+ * cases, and disconnect in another quarter.
  */
 static int ktest_brief_life(struct ktest_ctx *ctx,
 			    const struct ktest_args *args,
@@ -422,7 +425,8 @@ static int ktest_brief_life(struct ktest_ctx *ctx,
 /*
  * brief HOST PORT N [us=U] [option=value]...: start and stop N persistent
  * connections, one after the other, each within U microseconds. Print the
- * number of those that were connected.
+ * number of persistent connections that were connected before they were
+ * stopped.
  */
 int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Expose and withdraw regions of this side, and access regions that the peer
- * has described. Own regions have numbers, and so have described regions of the
- * peer.
+ * Create regions of this side, describe them to the peer, and withdraw them;
+ * and access regions that the peer has described. A number identifies each
+ * region of this side, and another number each described region of the peer.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
@@ -17,8 +17,8 @@
 #define KTEST_REGIONS 16
 #define KTEST_KEYS_MAX 1024
 /*
- * Offset of the first key in a description, which follows the head and an
- * address.
+ * Offset of the first key in the description of a region. The description
+ * begins with a header of 16 bytes and an address of 8 bytes.
  */
 #define KTEST_KEY_AT (16 + 8)
 #define KTEST_DESC_MAX 4096
@@ -35,8 +35,9 @@ struct ktest_own {
 };
 
 /*
- * Pointers are exchanged by xchg(). A task that gets a pointer puts the region,
- * frees the description, or stores the pointer again.
+ * All pointers are read and written by xchg(), so only one task has a region or
+ * a description at a time. A task that gets a pointer puts the region, frees
+ * the description, or stores the pointer again.
  */
 static struct {
 	struct ktest_own *own[KTEST_REGIONS];
@@ -406,7 +407,10 @@ static int ktest_regions_end_one(struct krdma_region *region, bool revoke)
 	return ret;
 }
 
-/* Create @live regions, then put all of them. */
+/*
+ * Create @live regions, and put all of them. Store the first key of each region
+ * in @keys.
+ */
 static int ktest_regions_some(struct krdma_cb *cb, u32 live, u32 len,
 			      bool revoke, u32 *keys)
 {

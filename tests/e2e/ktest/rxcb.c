@@ -46,7 +46,8 @@ struct ktest_reply {
  * @nkept: number of messages in @kept
  * @keep: maximum of @nkept; beyond it the oldest message is released
  * @number: number of the next message
- * @bad: number of messages with wrong data, or received by a second callback
+ * @bad: number of messages that had wrong data, or arrived while another
+ *	receive callback was running
  * @unanswered: number of answers that were refused or failed
  * @running: number of running receive callbacks, at most one at a time
  */
@@ -197,8 +198,8 @@ static int ktest_talk_answer(struct krdma_cb *cb, u32 number, u32 len)
 }
 
 /*
- * Return the length of message @i, at most @max. The lengths look random, and
- * every third one is at most 300.
+ * Return the length of message @i, at most @max. Lengths are pseudo-random, and
+ * every third length is at most 300.
  */
 static u32 ktest_talk_len(u32 i, u32 max)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Record calls of krdma to the driver of a device, and give the device another
- * driver id and a smaller limit. krdma must stay below this limit, which the
- * driver itself does not enforce.
+ * driver id and a smaller max_qp_wr. krdma must obey this smaller limit. The
+ * driver itself does not enforce it.
  */
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
@@ -10,7 +10,8 @@
 #include "priv.h"
 
 /*
- * No lock is needed, because a scenario gives one of these commands at a time.
+ * State of the commands "spy" and "spied". No lock is needed, because a
+ * scenario runs one of these commands at a time.
  */
 static struct {
 	struct ib_device *ibdev;
@@ -22,7 +23,8 @@ static struct {
 	u32 max_qp_wr;
 	atomic_t created;
 	atomic_t refused;
-	atomic_t left; /* first state of a QP after RTS; 0 if there was none */
+	/* First state of a QP after RTS, or 0 if no QP has left RTS. */
+	atomic_t left;
 } ktest_spy;
 
 static int ktest_spy_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
@@ -66,7 +68,10 @@ static void ktest_spy_begin(struct ib_device *ibdev)
 	atomic_set(&ktest_spy.refused, 0);
 	atomic_set(&ktest_spy.left, 0);
 	ktest_spy.ibdev = ibdev;
-	/* A processor that calls the new functions must see the data above. */
+	/*
+	 * Write the members of ktest_spy before the new functions, because a
+	 * processor that calls a new function reads these members.
+	 */
 	smp_wmb();
 	ibdev->ops.create_qp = ktest_spy_create_qp;
 	ibdev->ops.modify_qp = ktest_spy_modify_qp;

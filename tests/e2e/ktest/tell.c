@@ -6,10 +6,10 @@
  *
  *   MEM		 describe memory that the client may write; check the
  *			 data of a WRITE_IMM when its notification arrives.
- *   KEY		 describe a region whose key the client may invalidate;
- *			 put the previous region.
- *   BACK		 this message invalidates the key of KEY: answer whether
- *			 the key is invalid.
+ *   KEY		 describe a new region, of which the client may
+ *			 invalidate the key; put the region of the previous KEY.
+ *   BACK		 (sent so that it invalidates the key of KEY) answer
+ *			 whether the key is invalid.
  *   INVITE description	 answer by a message that invalidates the described key.
  *   REPORT		 answer with the counts of notifications.
  *   FLOOD		 wait some time, and send a number of messages.
@@ -35,8 +35,9 @@ enum ktest_tell_what {
 };
 
 /*
- * Time from a FLOOD to its messages. Until then the client has posted its
- * writes, and this side has returned the credits for them.
+ * Time from the arrival of a FLOOD to the messages that answer it, in ms. This
+ * time is enough for the client to post its writes, and for this side to return
+ * the credits for these writes.
  */
 #define KTEST_FLOOD_PAUSE_MS 500
 
@@ -182,8 +183,8 @@ static int ktest_told_mem(struct ktest_told *told, struct ktest_tell_msg *msg)
 		WRITE_ONCE(told->mem, mem);
 	}
 	/*
-	 * No notification arrives now: clients ask only when no write is in
-	 * flight.
+	 * A client sends a question only when none of its writes is in flight,
+	 * so no notification arrives now.
 	 */
 	told->told = 0;
 	return ktest_tell_describe(told->mem, msg);
@@ -304,7 +305,8 @@ static void ktest_told_flood(struct ktest_told *told,
 {
 	msleep(KTEST_FLOOD_PAUSE_MS);
 	/*
-	 * Ignore a failure: the client waits for the messages, and times out.
+	 * Ignore a failed send: the client waits for the messages, and reports
+	 * a timeout.
 	 */
 	while (n-- && !krdma_send_timeout(told->cb, answer, sizeof(*answer),
 					  KTEST_TELL_MS))
@@ -336,7 +338,8 @@ static void ktest_told_answer(struct ktest_told *told,
 		answer->error = ktest_told_do(told, rx_msg, answer);
 	}
 	/*
-	 * Ignore a failure: it ends the connection, which the client detects.
+	 * Ignore a failed send: it ends the connection, which the client
+	 * detects.
 	 */
 	krdma_send_timeout(told->cb, answer, sizeof(*answer), KTEST_TELL_MS);
 }
@@ -421,8 +424,8 @@ static const struct krdma_ops ktest_told_ops = {
 };
 
 /*
- * End the server: disconnect all connections, and wait until they are released,
- * which their closing callbacks cause.
+ * End the server: disconnect all connections, and wait until their closing
+ * callbacks have released them.
  */
 void ktest_tell_end(void)
 {
@@ -482,7 +485,10 @@ static int ktest_tell_ask(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	       ktest_tell_hear(cb, msg);
 }
 
-/* Ask the server for the description of its memory, for krdma_remote_free(). */
+/*
+ * Ask the server for the description of its memory, and import the description.
+ * The caller frees the result by krdma_remote_free().
+ */
 struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
 {
 	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
@@ -529,8 +535,9 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 		return PTR_ERR(region);
 	ret = ktest_tell_invite_once(cb, region, msg);
 	/*
-	 * Ask again for the same key, which is invalid now. msg has its
-	 * description, because the answer of the server repeats it.
+	 * Let the server try to invalidate the same key again, although the key
+	 * is invalid now. msg still has the description of the region, because
+	 * the server copies it into the answer.
 	 */
 	while (!ret && --times)
 		ret = ktest_tell_ask(cb, msg, KTEST_TELL_INVITE);
@@ -539,9 +546,9 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 }
 
 /*
- * Create two regions, one after the other, which use the same MR. The server
- * may invalidate the key of the first region, and not the key of the second
- * one. Let the server invalidate both.
+ * Create two regions, one after the other. Both use the same MR. Let the server
+ * invalidate the key of each region. The server may invalidate the first key
+ * only.
  */
 static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
@@ -549,7 +556,10 @@ static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	       ktest_tell_invite(cb, msg, 0, 1);
 }
 
-/* Let the server describe a key, and invalidate this key. */
+/*
+ * Let the server create and describe a region, and send a message that
+ * invalidates the key of this region.
+ */
 static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	int ret = ktest_tell_ask(cb, msg, KTEST_TELL_KEY);
@@ -579,7 +589,10 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	      ktest_tell_post(cb, msg, KRDMA_SEND_INV, remote) ?:
 	      ktest_tell_hear(cb, msg) ?:
 	      ktest_tell_post(cb, msg, KRDMA_WRITE, remote) ?:
-	      /* On iWARP the write may complete before the peer refuses it. */
+	      /*
+	       * On iWARP the write with the invalid key may complete before the
+	       * peer refuses it. So ask another question, which fails.
+	       */
 	      ktest_tell_ask(cb, msg, KTEST_TELL_REPORT);
 	krdma_remote_free(remote);
 	return ret;
@@ -587,10 +600,10 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 
 /*
  * ask NAME invite|foreign|twice|heir|back|stale|report [N]: ask the server N
- * times. invite: let the server invalidate a key. foreign: the same with a key
- * that the server may not invalidate. twice: let the server invalidate the same
- * key twice. heir: the same as invite, and then as foreign with a key of the
- * same MR. back: invalidate a key of the server. stale: invalidate a key of the
+ * times. invite: let the server invalidate a key. foreign: let the server
+ * invalidate a key, although it may not. twice: let the server invalidate the
+ * same key twice. heir: do invite, and then foreign with a key of the same MR.
+ * back: invalidate a key of the server. stale: invalidate a key of the
  * server, and write with this key. report: print the counts of notifications.
  */
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
@@ -665,9 +678,9 @@ static const struct krdma_ops ktest_stuck_ops = {
 
 /*
  * Request a FLOOD, post @writes writes with notification, and wait for the
- * messages of the FLOOD. Each notification takes a credit, which the peer
- * returns by a message. Such a message takes a receive buffer of this side for
- * a short time.
+ * messages that answer the FLOOD. Each notification takes a credit. The peer
+ * returns these credits by messages. Each of them takes a receive buffer of
+ * this side for a short time.
  */
 static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
 			   struct ktest_tell_msg *msg, u32 writes)

@@ -33,7 +33,10 @@ static u8 ktest_pattern(size_t i, size_t len)
 	return i * 7 + (i >> 8) + far + len;
 }
 
-/* Fill @buf with a pattern. Each @seed changes each group of four bytes. */
+/*
+ * Fill @buf with a pattern. Patterns with different seeds differ in every group
+ * of four bytes.
+ */
 void ktest_fill_seed(u8 *buf, size_t len, u32 seed)
 {
 	size_t i;
@@ -121,7 +124,8 @@ static bool ktest_should_end(void)
 }
 
 /*
- * @len: number behind the name of the slot, which is a length in most commands
+ * A function that runs a command. @len is the number behind the name of the
+ * slot: in most commands the length of a message.
  */
 typedef int (*ktest_call)(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len);
@@ -347,8 +351,8 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 			return ret;
 		if (ret) {
 			/*
-			 * Accepting may fail, as without memory; accept the
-			 * next one.
+			 * Accepting may fail, for example if memory is short.
+			 * In this case wait for the next connection.
 			 */
 			++*failed;
 			continue;
@@ -601,8 +605,8 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	int ret;
 
 	/*
-	 * The buffer has KTEST_MAX_MSG bytes; wrap and the long commands do not
-	 * use it.
+	 * The buffer has KTEST_MAX_MSG bytes. The commands "wrap", "longsend",
+	 * "longsendv" and "longreceive" do not use the buffer.
 	 */
 	if (len > KTEST_MAX_MSG && call != ktest_call_wrap &&
 	    strncmp(args->words[0], "long", 4))
@@ -695,8 +699,8 @@ static int ktest_rounds_slot(struct ktest_ctx *ctx,
 }
 
 /*
- * rounds NAME HOST PORT N: connect to a "serve", send a message, receive the
- * echo, and disconnect, N times
+ * rounds NAME HOST PORT N: N times, connect to a peer that runs "serve", send a
+ * message, receive its echo, and disconnect
  */
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args)
 {

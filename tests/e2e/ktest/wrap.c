@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Set the counters of a connection, so that they wrap around soon. Without this
- * they would count for months until they wrap around.
+ * Set the counters of a connection to high values, so that they wrap around
+ * soon. Counters that begin at 0 would take months to wrap around.
  *
  * Only this file of the module uses krdma's internal structures.
  */
@@ -19,14 +19,18 @@ static bool ktest_wrap_is_idle_locked(const struct krdma_conn *conn)
 static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 {
 	lockdep_assert_held(&conn->lock);
-	/* The peer must set these counters to the same value. */
-	conn->sq.send_id = start;
+	/*
+	 * The peer's command "wrap" must set these counters to the same value.
+	 */
+	conn->msg->send_id = start;
 	conn->msg->next_id = start;
 	conn->sq.nleft = start;
 	conn->sq.reads_left = start;
 	conn->sq.reads_over = start;
 	/*
-	 * Later connections of the same session are compared with this number.
+	 * This is the number of the connection in its statistics. krdma
+	 * compares the numbers of two connections to find out which one is
+	 * older.
 	 */
 	conn->stats.id = start;
 }

@@ -73,7 +73,10 @@ static void try(RFM2G_STATUS got, const char *call)
 
 #define TRY(call) try(call, #call)
 
-/* Call the functions that query the device, and change little. */
+/*
+ * Call the functions that query the device. RFM2gClearOwnData() also clears a
+ * status bit.
+ */
 static void try_getters(RFM2GHANDLE x)
 {
 	RFM2GCONFIG config;
@@ -189,7 +192,8 @@ static void try_events(RFM2GHANDLE x)
 }
 
 /*
- * Call the functions that fail on a device without peers, or close the handle.
+ * Call the remaining functions: those that fail on a device without peers or
+ * without a sliding window, and those that close the handle.
  */
 static void try_rest(RFM2GHANDLE x)
 {
@@ -247,7 +251,8 @@ static void handles(void)
 }
 
 /*
- * Open the device in a child as user UID. Return the exit status of the child.
+ * Open the device in a child as user UID with group GID. Return the wait status
+ * of the child, which exits with 0 if the open is refused as documented.
  */
 static int refused(int uid, int gid)
 {
@@ -355,8 +360,8 @@ static void closing(void)
 }
 
 /*
- * Open the maximum number of handles. mmap() fails during this, because a
- * kernel may not have room for a mapping of each handle.
+ * Open the maximum number of handles. Let mmap() fail at the same time, because
+ * a kernel may not have room for a mapping of each handle.
  */
 static void many(void)
 {
@@ -390,7 +395,9 @@ static void *open_cancelled(void *unused)
 }
 
 /*
- * Cancel as many threads as handles may exist, each while it opens the device.
+ * Start 1024 threads, one after the other, and cancel each while it opens the
+ * device. A process may have at most 1024 open handles, so the last open
+ * succeeds only if cancelled threads leave no handle.
  */
 static void cancelled(void)
 {
@@ -588,7 +595,11 @@ static void special_memory(void)
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 512));
 	GIVES(OS_ERROR, RFM2gUserMemory(h, &p, 0x40000800 | RFM2G_DMA_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_DMA_MMAP_OFFSET, 1));
-	/* If mmap() fails, the next mapping must not be a special one. */
+	/*
+	 * Mapping registers (BAR2) takes two steps: the library requests the
+	 * registers, and calls mmap(). If mmap() fails, the next mmap() must
+	 * map the memory, not the registers.
+	 */
 	wrap_no_mmap(true);
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_BAR2_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, 0, 1));

@@ -60,7 +60,10 @@ static RFM2G_UINT32 count(RFM2GEVENTTYPE type)
 	return n;
 }
 
-/* Wait until WANTED events of TYPE have arrived. Return whether they have. */
+/*
+ * Wait until WANTED events of TYPE have arrived. Return whether exactly WANTED
+ * events have arrived in time.
+ */
 static bool comes_to(RFM2GEVENTTYPE type, RFM2G_UINT32 wanted)
 {
 	for (int i = 0; i < PATIENCE_MS / 10 && count(type) < wanted; i++)
@@ -200,7 +203,7 @@ static void dark(bool active)
 	is(shown == step - 1, "a word written with the transmitter on arrives: %u", shown);
 }
 
-/* The active node sends an event, for which the other node waits. */
+/* The active node sends an event. The other node waits for it. */
 static void event(bool active)
 {
 	RFM2GEVENTINFO came;
@@ -224,7 +227,7 @@ static void event(bool active)
 }
 
 /*
- * The active node sends events, which the other node clears in each possible
+ * The active node sends events. The other node clears them in each possible
  * way.
  */
 static void queued(bool active)
@@ -335,7 +338,10 @@ static void callback(bool active)
 		is(!is_called(100) && comes_to(RFM2GEVENT_INTR3, 3), "a disabled callback is not called");
 }
 
-/* Check the functions of vrfm while the peer is down. */
+/*
+ * Check the functions that only vrfm has, not the cards, while the peer is
+ * down.
+ */
 static void absent(void)
 {
 	RFM2GXFLUSHED flushed = { 9, 9, 9 };
@@ -353,7 +359,7 @@ static void absent(void)
 	GIVES(SUCCESS, RFM2gPoke32(h, PART(node), 1));
 }
 
-/* Run each step twice; each node is the active one once. */
+/* Run each step twice. Each node has the active role in one of both runs. */
 static void both(void)
 {
 	static void (*const steps[])(bool active) = {

@@ -5,6 +5,8 @@
  *
  *   threads DEVICE ROUNDS LEAST
  *
+ * Reads of 4 bytes must reach a rate of LEAST millions per second.
+ *
  * Print a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  * wrap.c simulates events, because a device without peers gets no events.
  */
@@ -64,7 +66,10 @@ static pthread_t started(void *(*function)(void *), void *arg)
 	return thread;
 }
 
-/* Wait at most 20 s until CONDITION is true. The value is the condition. */
+/*
+ * Wait at most 20 s until CONDITION is true. The value of the macro is the last
+ * value of CONDITION.
+ */
 #define eventually(condition) \
 	({ \
 		double end_ = now() + 20; \
@@ -106,8 +111,8 @@ static RFM2G_STATUS use(struct user *user)
 			return ret;
 		block[0] = ((volatile RFM2G_UINT32 *)map)[PLACE / 4];
 		/*
-		 * Unmap without the library, which refuses this after another
-		 * thread has closed the handle.
+		 * Unmap by munmap(), because RFM2gUnMapUserMemory() fails after
+		 * another thread has closed the handle.
 		 */
 		user->calls += munmap((void *)map, 4096) == 0;
 	}
@@ -448,8 +453,8 @@ static void callbacks(void)
 	   "cancelling the wait of a callback disables the callback");
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
 	/*
-	 * Wait until the callback's thread waits: before, cancelling has no
-	 * effect.
+	 * Wait until the callback's thread waits for an event. Cancelling a
+	 * wait that has not begun has no effect.
 	 */
 	eventually(wrap_waits(RFM2GEVENT_INTR2));
 	wrap_event_at_cancel();
@@ -476,8 +481,8 @@ static void older(void)
 }
 
 /*
- * While the function of a callback runs, another thread waits for the event and
- * takes one. Check that the callback gets later events.
+ * While the function of a callback runs, another thread waits for the same type
+ * of event, and gets the next event. Check that the callback gets later events.
  */
 static void outlasts(void)
 {
@@ -552,8 +557,8 @@ static void registered(void)
 }
 
 /*
- * Check that disabling a callback, and closing, wait until its function
- * returns.
+ * Disable a callback, and close a handle with a callback, while the function of
+ * the callback runs. Check that both calls wait until the function returns.
  */
 static void joined(void)
 {
@@ -725,7 +730,8 @@ static void forking(void)
 }
 
 /*
- * Wait for an event for two seconds, in a child. Return the status of the wait.
+ * Wait for an event for two seconds. A child calls this function. Return the
+ * status of the wait.
  */
 static int wait_elsewhere(void)
 {
@@ -748,9 +754,10 @@ static pid_t waiting_elsewhere(RFM2GHANDLE h)
 }
 
 /*
- * Another process waits for an event, so the wait of a thread of this process
- * is refused. Close the handle while the thread is still in its refused call.
- * Check that the wait of the other process ends with status WANTED.
+ * Let another process wait for a type of event, so that a wait of this process
+ * for the same type is refused. Close the handle while a thread of this process
+ * is still in its refused call. Check that the wait of the other process ends
+ * with status WANTED.
  */
 static void beside(int unwait_error, RFM2G_STATUS wanted, const char *what)
 {
@@ -779,8 +786,8 @@ static void other_processes(void)
 }
 
 /*
- * Map memory or registers repeatedly. Threads map different kinds by one
- * handle.
+ * Map memory or registers repeatedly. Several threads do this with the same
+ * handle: half of them map memory, half of them map registers.
  */
 static void *map_on(void *arg)
 {
@@ -857,7 +864,10 @@ static void handlers(void)
 
 static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 {
-	/* Make few calls, so that the thread is not preempted during them. */
+	/*
+	 * Measure few calls at a time, so that the thread is not preempted
+	 * during them.
+	 */
 	long calls = 50000, sum = 0;
 	RFM2G_UINT32 value = 0;
 	double begin = now();
@@ -875,8 +885,9 @@ static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 }
 
 /*
- * Check that reads of 4 bytes reach LEAST M/s. If plain loads do not reach 100
- * M/s, the processor is emulated, and reads need not reach LEAST.
+ * Check that reads of 4 bytes reach a rate of LEAST millions per second. If
+ * plain loads do not reach 100 millions per second, the processor is emulated,
+ * and reads need not reach LEAST.
  */
 static void speed(void)
 {

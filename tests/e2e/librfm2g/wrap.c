@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions of wrap.h. ioctl(), mmap(), fsync() and syscall() of this file
- * replace those of the C library.
+ * The functions of wrap.h. The functions ioctl(), mmap(), fsync() and syscall()
+ * in this file replace those of the C library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

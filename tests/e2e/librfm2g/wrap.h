@@ -14,17 +14,21 @@
 #define WRAP_FSYNC 1
 
 /*
- * Let command CMD fail with errno ERROR from now on; with ERROR 0 none fails.
+ * Let command CMD fail with errno ERROR from now on. If ERROR is 0, let no
+ * command fail.
  */
 void wrap_fail(unsigned long cmd, int error);
 
 /*
  * Let all commands except GET_CONFIG fail with errno ERROR, as if the driver
- * did not know them; with ERROR 0 none fails.
+ * did not know them. If ERROR is 0, let no command fail.
  */
 void wrap_ignorant(int error);
 
-/* Let mmap() fail if FAIL is true, or work again. */
+/*
+ * If FAIL is true, let mmap() of files fail from now on. If FAIL is false, let
+ * it work again.
+ */
 void wrap_no_mmap(bool fail);
 
 /* Let membarrier() fail from now on, as a filter of system calls does. */
@@ -38,16 +42,19 @@ struct wrap_card {
 	RFM2G_UINT32 range;
 };
 
-/* Simulate a card with these properties and a sliding window; NULL: do not. */
+/*
+ * Simulate a card that has these properties and a sliding window. If CARD is
+ * NULL, end the simulation.
+ */
 void wrap_card(const struct wrap_card *card);
 
 /*
- * Let waits for events wait for wrap_event() if OURS is true, or for the
- * device.
+ * If OURS is true, simulate events: waits end when wrap_event() raises an
+ * event. If OURS is false, waits use the device.
  */
 void wrap_events(bool ours);
 
-/* Raise an event of TYPE from NODE, with DATA. */
+/* Raise a simulated event of TYPE from NODE, with DATA. */
 void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
 
 /*
@@ -59,20 +66,26 @@ void wrap_event_at_cancel(void);
 /* Number of the command VRFM_UNWAIT, as the driver defines it. */
 #define WRAP_UNWAIT 0x4008EA08
 
-/* Delay the return from each wait by MS milliseconds. */
+/*
+ * Delay the return from each wait for an event of the device by MS
+ * milliseconds.
+ */
 void wrap_late(unsigned int ms);
 
 /* Return whether a thread waits for an event of TYPE. */
 bool wrap_waits(RFM2GEVENTTYPE type);
 
 /*
- * Return the number of events that waits have taken, or of waits that were
- * cancelled.
+ * wrap_taken() returns the number of events that waits have taken.
+ * wrap_cancelled() returns the number of waits that were cancelled.
  */
 int wrap_taken(void);
 int wrap_cancelled(void);
 
-/* Print the result of a case: 0 if it is good, else 1, and a text. */
+/*
+ * is() prints the result of a case: 0 if GOOD is true, else 1, and a text.
+ * gives() prints the result of a case that succeeds if GOT is WANTED.
+ */
 void is(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void gives(RFM2G_STATUS wanted, RFM2G_STATUS got, const char *what);
 

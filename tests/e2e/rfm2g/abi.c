@@ -143,7 +143,10 @@ static void all_commands(void)
 	}
 	is(!wrong, "%d commands are answered", CARD_COMMANDS);
 	is(!wide, "no command writes beyond its argument");
-	/* Use up the special mapping that was requested above. */
+	/*
+	 * SET_SPECIAL_MMAP_OFFSET has requested that the next mmap() maps
+	 * registers. Call mmap(), so that later mappings are of the memory.
+	 */
 	munmap(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, PAGE), PAGE);
 }
 
@@ -169,9 +172,9 @@ static void foreign_commands(void)
 }
 
 /*
- * Call commands with the structures of 64 bits from this program, which may
- * have 32 bits. Programs of 32 bits that are compiled with vrfm's header do
- * this.
+ * Call commands with the structures of programs of 64 bits, even if this
+ * program has 32 bits. Programs of 32 bits that are compiled with vrfm's header
+ * pass these structures.
  */
 static void wide_commands(void)
 {
@@ -675,8 +678,8 @@ static void ignore(int number)
 }
 
 /*
- * Start a thread that waits for an event of TYPE. Return when it waits, because
- * cancelling fails before.
+ * Start a thread that waits for an event of TYPE. Return when the wait has
+ * begun, because cancelling a wait that has not begun fails.
  */
 static struct waiter *start(int file, uint32_t type)
 {

@@ -170,7 +170,10 @@ static void do_held(void)
 	if (pipe(ends))
 		err(2, "pipe");
 	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe references the pages");
-	/* Wait much longer than a page without other references stays writable. */
+	/*
+	 * vrfm makes a page read-only soon after a store, unless there are
+	 * other references to the page. Wait much longer than that.
+	 */
 	usleep(300000);
 	for (i = 0; i < PAGES; i++)
 		word(memory, i)[1] = 1;
@@ -264,7 +267,10 @@ static void do_fork(void)
 	pid_t pid;
 	int status = -1;
 
-	/* Store, so that some pages are writable when fork() copies the page tables. */
+	/*
+	 * Store into two pages, so that they are writable when fork() copies
+	 * the page tables.
+	 */
 	*word(memory, 0) = 1;
 	*word(memory, 1) = 1;
 	pid = fork();
@@ -327,7 +333,10 @@ static void do_mprotect(void)
 	turn(memory, "mprotect() makes a dirty mapping read-only, and writable again");
 	for (i = 0; i < PAGES; i++)
 		*word(memory, i) = 8;
-	/* Wait until vrfm has freed the twins of the pages, which are clean then. */
+	/*
+	 * Wait until vrfm has freed the twins of the pages, so that the pages
+	 * are clean.
+	 */
 	usleep(300000);
 	turn(memory, "mprotect() makes a clean mapping read-only, and writable again");
 	store(memory, 0, PAGES);

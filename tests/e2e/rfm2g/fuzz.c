@@ -207,8 +207,9 @@ static off_t position(void)
 }
 
 /*
- * Return a length for madvise(), at most that of the reserved room, because the
- * program needs the pages behind the room.
+ * Return a length for madvise(). The length is limited, because the range must
+ * end inside the addresses that place() has reserved. The program needs the
+ * pages behind them.
  */
 static size_t pages(void)
 {
@@ -222,7 +223,7 @@ static int wait_for_it(int fd)
 	return poll(&polled, 1, any() % 3);
 }
 
-/* Make a random system call on a file. */
+/* Make a random system call with the open device. */
 static long call(int fd, uint8_t *buffer, uint8_t *memory)
 {
 	switch (any() % 16) {
@@ -265,8 +266,9 @@ static long command_at_random(int fd, uint8_t *buffer)
 }
 
 /*
- * Reserve addresses for both buffers, and behind each of them. Writes beyond a
- * buffer then do not overwrite other memory of this program.
+ * Reserve addresses for the buffer and the mapping of the device, each followed
+ * by unused addresses. A write beyond one of them then does not overwrite other
+ * memory of this program.
  */
 static uint8_t *place(void)
 {
@@ -299,8 +301,8 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		err(2, "%s", argv[1]);
 	/*
-	 * The room is large enough for any transfer, so the kernel writes only
-	 * here.
+	 * The reserved addresses are enough for any transfer, so the kernel
+	 * does not write to other memory of this program.
 	 */
 	buffer = place();
 	memory = buffer + 2 * BUFFER;

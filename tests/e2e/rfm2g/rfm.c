@@ -691,8 +691,10 @@ static int do_churned(char **arg)
 }
 
 /*
- * Write words and blocks, and check that the memory keeps them. No other node writes
- * here. If an older own word comes back, a peer has mistaken it for its own store.
+ * Write words and blocks, and check that the memory keeps them. No other node
+ * writes here. If this node receives an older value of its own word, a peer has
+ * mistaken a received word for a store of its own program, and has sent it
+ * back.
  */
 static int fence(char **arg, int with_word)
 {

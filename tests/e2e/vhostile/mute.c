@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer that acknowledges all messages, and announces an older image, so that
- * the victim loads this image. The peer never answers a PULL.
+ * the victim loads this image. The peer never answers a PULL, which requests
+ * pages of the image.
  */
 #include <linux/jiffies.h>
 
@@ -20,7 +21,11 @@ static int vhostile_note(struct krdma_cb *cb, struct vhostile *vh,
 	return ret;
 }
 
-/* Answer a LOAD by SWEPT at once, because this peer has written nothing. */
+/*
+ * Answer a LOAD note, which requests all words that this peer has written.
+ * There are none, so send only the SWEPT note, which says that all words were
+ * sent.
+ */
 static int vhostile_swept(struct krdma_cb *cb, struct vhostile *vh,
 			  const struct vrfm_wire_note *load, u64 applied)
 {
@@ -45,8 +50,9 @@ static int vhostile_answer_to(struct krdma_cb *cb, struct vhostile *vh,
 
 /*
  * Announce an image, and never send it. Return 0 if the victim has requested
- * pages and then stopped waiting for them, which a GRANT shows. Return -ETIME
- * if the victim still waits after @ms, or another errno.
+ * pages, and has then stopped waiting for them, as the flag GRANT of its
+ * messages shows. Return -ETIME if the victim still waits after @ms, or the
+ * errno of a call that failed.
  */
 int vhostile_mute(struct krdma_cb *cb, struct vhostile *vh, void *buf, u32 ms)
 {

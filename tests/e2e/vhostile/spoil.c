@@ -43,8 +43,8 @@ void vhostile_probe(struct vhostile *vh)
 }
 
 /*
- * Create an ACK. It has the sequence number of the message before, because an
- * ACK does not count as a message.
+ * Create an ACK. An ACK does not count as a message, so its sequence number is
+ * that of the message before it.
  */
 void vhostile_ack(struct vhostile *vh, u64 applied)
 {
@@ -267,7 +267,10 @@ static void vhostile_body(struct vhostile *vh)
 	vhostile_end(vh, 0);
 }
 
-/* Create a message that answers a STAGE which the victim has not sent. */
+/*
+ * Create a message that confirms a STAGE which the victim has not sent. A STAGE
+ * lists ranges that the receiver must not write directly.
+ */
 static void vhostile_answer(struct vhostile *vh)
 {
 	vhostile_update(vh, vhostile_runs(vh));
@@ -277,9 +280,10 @@ static void vhostile_answer(struct vhostile *vh)
 }
 
 /*
- * Create an invalid STAGE. The first STAGE of a connection must describe
- * memory, and a desc_len of 0 breaks this rule. In the last row only the bytes
- * of the description are invalid, which the victim detects when it parses them.
+ * Create an invalid STAGE, which lists ranges that the victim must not write
+ * directly. The first STAGE of a connection must describe the sender's memory,
+ * so a desc_len of 0 is invalid. In the last row only the bytes of the
+ * description are invalid, which the victim detects when it parses them.
  */
 static void vhostile_stage(struct vhostile *vh)
 {
