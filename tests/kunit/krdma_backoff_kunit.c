@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Test the time to wait before the next attempt. */
+/* Test the time to wait before the next attempt to connect. */
 #include <kunit/test.h>
 
 #include "../../krdma/backoff.c"

@@ -131,8 +131,8 @@ static void message_beyond_own_grants_is_refused(struct kunit *test)
 		krdma_credit_reposted(&c, false);
 	}
 	/*
-	 * The receives are posted again, but their credits are not granted to
-	 * the peer yet.
+	 * The receives are posted again, but this end has not granted their
+	 * credits to the peer yet.
 	 */
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 	krdma_credit_take(&c);
@@ -293,11 +293,14 @@ static void idle_ends_stop_granting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.in_flight + b.in_flight, 0U);
 }
 
-/* An end whose owner keeps messages for a while. */
+/* One end of a connection. Its owner keeps received messages for a while. */
 struct krdma_credit_holder {
 	struct krdma_credit credit;
 	unsigned int held;
-	/* Messages in flight to this end. A quiet one only grants credits. */
+	/*
+	 * Messages in flight to this end. If quiet is true, the message only
+	 * grants credits.
+	 */
 	struct {
 		u16 granted;
 		bool quiet;
@@ -322,7 +325,7 @@ static void krdma_credit_holder_return(struct krdma_credit_holder *end,
 		krdma_credit_holder_send(end, peer, true);
 }
 
-/* Take the first message that has arrived, and keep it. */
+/* Receive the first message in flight to @end, and keep it if it has data. */
 static void krdma_credit_holder_take(struct kunit *test,
 				     struct krdma_credit_holder *end,
 				     struct krdma_credit_holder *peer)
@@ -367,8 +370,8 @@ static void krdma_credit_holder_step(struct kunit *test,
 }
 
 /*
- * Take all messages in flight. Both ends must soon stop granting credits,
- * because no new messages are sent and no kept ones are returned.
+ * Receive all messages in flight at both ends. No new messages are sent, and no
+ * kept messages are released. So both ends must soon stop granting credits.
  */
 static void krdma_credit_holder_settle(struct kunit *test,
 				       struct krdma_credit_holder *a,
@@ -385,7 +388,10 @@ static void krdma_credit_holder_settle(struct kunit *test,
 	}
 }
 
-/* Let both ends return all kept messages. Each end can then send again. */
+/*
+ * Let both ends release all kept messages. Afterwards each end must be able to
+ * send again.
+ */
 static void krdma_credit_holder_empty(struct kunit *test,
 				      struct krdma_credit_holder *a,
 				      struct krdma_credit_holder *b)
@@ -487,8 +493,8 @@ static void three_free_receives_do_not_block_sender(struct kunit *test)
 }
 
 /*
- * With five of eight receives held, a single reposted receive is enough to
- * return credits to the peer.
+ * While the owner keeps five of eight receives, one reposted receive is enough
+ * to grant credits to the peer.
  */
 static void held_receives_return_credits(struct kunit *test)
 {

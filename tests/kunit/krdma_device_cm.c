@@ -14,9 +14,11 @@
 struct fake_id {
 	struct rdma_cm_id id;
 	struct kref ref;
-	struct mutex handler;	/* held during an event; protects dead */
-	struct list_head link;	/* in fake_listeners; under fake_ids_lock */
-	struct fake_id *peer;	/* other end; under fake_ids_lock */
+	/* The mutex is held during an event of this id, and protects dead. */
+	struct mutex handler;
+	/* fake_ids_lock protects link, which is in fake_listeners, and peer. */
+	struct list_head link;
+	struct fake_id *peer;
 	bool dead;
 };
 
@@ -214,7 +216,8 @@ static struct fake_id *fake_find_listener(const struct rdma_cm_id *id)
 }
 
 /*
- * Connect two ids. Each holds a reference to the other until it is destroyed.
+ * Make @a and @b peers of each other. Each holds a reference to its peer until
+ * it is destroyed.
  */
 static void fake_pair(struct fake_id *a, struct fake_id *b)
 {
@@ -245,7 +248,10 @@ static int fake_request(struct fake_id *listener, struct fake_id *fid,
 	id->route.addr.src_addr = fid->id.route.addr.src_addr;
 	id->route.addr.dst_addr = fid->id.route.addr.dst_addr;
 	e->request = fake_id(id);
-	/* Swap the values: the other end sees the opposite direction. */
+	/*
+	 * Swap both values, because READs that this end initiates are those to
+	 * which the other end responds.
+	 */
 	e->event.param.conn.responder_resources = param->initiator_depth;
 	e->event.param.conn.initiator_depth = param->responder_resources;
 	fake_pair(fid, e->request);
@@ -324,7 +330,7 @@ const void *fake_reject_data(struct rdma_cm_event *event, u8 *len)
 	return *len ? event->param.conn.private_data : NULL;
 }
 
-/* Replace the calls of the CM that have no effect here. */
+/* Replace each call of the CM that has no effect in this test. */
 int fake_done(struct rdma_cm_id *id)
 {
 	return 0;

@@ -4,8 +4,9 @@
  * requests transfer bytes between the memory of two ends.
  *
  * One worker executes the work requests of all QPs in order. It reads and
- * writes memory by DMA addresses only, as adapters do: the address of a local
- * piece, or a page entry of an MR with the offset of its iova.
+ * writes memory by DMA addresses only, as adapters do. A local piece contains a
+ * DMA address. For an address in an MR, the worker takes the DMA address of the
+ * page from the MR's list of pages, and adds the offset in the page.
  */
 #define KRDMA_DEVICE_FAKE_ITSELF
 #include "krdma_device_fake.h"
@@ -64,7 +65,7 @@ struct fake_qp {
 	u32 nrq;
 };
 
-/* A work request, and later its completion. */
+/* A work request. When it has completed, the same object is its completion. */
 struct fake_wqe {
 	struct list_head link;
 	struct fake_qp *qp;
@@ -129,7 +130,10 @@ static void fake_free_slots(u64 dma, size_t size)
 {
 	u32 n = DIV_ROUND_UP(size, FAKE_SLOT);
 
-	/* Overwrite stale bytes, so that they differ from data. */
+	/*
+	 * Overwrite the bytes of the freed slots, so that an access to them
+	 * after the unmapping returns wrong data.
+	 */
 	memset((void *)(uintptr_t)dma, 0x5a, n * FAKE_SLOT);
 	bitmap_clear(fake->slots, (dma - (uintptr_t)fake->arena) / FAKE_SLOT, n);
 }
@@ -296,7 +300,11 @@ static struct fake_mr *fake_find_mr(u32 key)
 	return NULL;
 }
 
-/* Return the page size that the adapter uses for @asked. */
+/*
+ * Return the page size that the adapter uses for an MR if @asked was requested:
+ * @asked if the adapter supports this size, or else the next smaller size that
+ * it supports.
+ */
 static u32 fake_page_size(u32 asked)
 {
 	u64 sizes = fake->ibdev.attrs.page_size_cap;
@@ -381,8 +389,9 @@ static void fake_complete_recv(struct fake_wqe *wqe, enum ib_wc_status status)
 }
 
 /*
- * Report the completion of a send, or hold it back. Failures are held back as
- * well, because a queue completes its work requests in order.
+ * Report the completion of a work request on a send queue, or hold it back
+ * until fake_release_sends(). Failures are held back as well, because a queue
+ * completes its work requests in order.
  */
 static void fake_report_send(struct fake_wqe *wqe, enum ib_wc_status status)
 {
@@ -578,7 +587,10 @@ static void fake_work(struct work_struct *work)
 		cond_resched();
 }
 
-/* Deliver the completions of receives that were held back. */
+/*
+ * Deliver the completions of receives that were held back, and hold back no
+ * more.
+ */
 void fake_release_recvs(void)
 {
 	struct fake_wqe *wqe, *next;
@@ -593,7 +605,10 @@ void fake_release_recvs(void)
 	spin_unlock_irqrestore(&fake->lock, flags);
 }
 
-/* Deliver the completions of send queues that were held back. */
+/*
+ * Deliver the completions of send queues that were held back, and hold back no
+ * more.
+ */
 void fake_release_sends(void)
 {
 	struct fake_wqe *wqe, *next;
@@ -944,7 +959,10 @@ static int fake_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 {
 	struct fake_mr *mr = container_of(ibmr, struct fake_mr, ibmr);
 
-	/* Until the key is invalid, the adapter uses the list. */
+	/*
+	 * The adapter uses the list of pages while the key of the MR is valid.
+	 * Changing the list during this time is a fault of krdma.
+	 */
 	if (mr->valid)
 		fake->faults++;
 	mr->n = 0;
@@ -956,7 +974,10 @@ static const struct ib_device_ops fake_ops = {
 	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.alloc_pd = fake_alloc_pd,
 	.dealloc_pd = fake_dealloc_pd,
-	/* Cast, because the type of the last parameter has changed in 6.11. */
+	/*
+	 * Cast the function, because Linux 6.11 has changed the type of its
+	 * last parameter.
+	 */
 	.create_cq = (void *)fake_create_cq,
 	.destroy_cq = fake_destroy_cq,
 	.poll_cq = fake_poll_cq,
@@ -1026,7 +1047,9 @@ static void fake_free(struct fake *f)
 /**
  * fake_create - create the device
  *
- * Return: the device in @fake, or NULL; fake_destroy() frees it.
+ * The global variable fake points to the device until fake_destroy() frees it.
+ *
+ * Return: the device, or NULL if memory is short.
  */
 struct fake *fake_create(void)
 {

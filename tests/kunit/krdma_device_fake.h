@@ -4,9 +4,9 @@
  *
  * Every file of krdma is compiled once more with this header in front of it, see
  * Kbuild. Verbs go through the RDMA core of the kernel to the device of
- * krdma_device_fake.c. The DMA API, and the calls of the RDMA CM and of ib_client,
- * are replaced by macros, so that this runs on kernels without an IOMMU or
- * swiotlb, and without a network.
+ * krdma_device_fake.c. Macros replace the DMA API, and the calls of the RDMA CM
+ * and of ib_client. So the tests run without a network, and on kernels without
+ * an IOMMU or swiotlb.
  *
  * Mapped memory is copied into an arena, as swiotlb does without
  * min_align_mask. The offset of a mapping shorter than a page always differs
@@ -37,7 +37,8 @@
  * @max_map: maximum length of a mapping in bytes
  * @max_inline: maximum inline data of a QP in bytes
  * @reuses_indices: a new MR gets the index of the last one that was destroyed
- * @free_index: index of the last MR that was destroyed, 0: none is free
+ * @free_index: index of the last MR that was destroyed; 0: the next MR gets a
+ *	new index
  * @refuses_inv: a LOCAL_INV of an invalid key fails
  * @grows_after: index of the MR after which new MRs may have 64 pages; 0 means
  *	never
@@ -45,8 +46,8 @@
  * @p2p_page: page that is taken for memory of a PCI device, or NULL
  * @holds_recvs: completions of receives wait for fake_release_recvs()
  * @holds_sends: completions on send queues wait for fake_release_sends()
- * @fails_regs: number of REG_MR work requests that are flushed, because their
- *	queue pair fails before them
+ * @fails_regs: number of following REG_MR work requests that are flushed, as if
+ *	their queue pair had failed
  * @refuses_regs: each REG_MR fails
  * @faults: number of breaches of the rules of the DMA API, of the order of
  *	verbs, or of the context of calls
@@ -78,7 +79,8 @@ struct fake {
 	unsigned int registered;
 	unsigned int allocated;
 	/* private: */
-	spinlock_t lock; /* protects the members below and the counters */
+	/* The lock protects the other private members, and the counters. */
+	spinlock_t lock;
 	void *arena;
 	unsigned long *slots;
 	struct list_head maps;
@@ -129,8 +131,8 @@ void fake_lock_handler(struct rdma_cm_id *id);
 void fake_unlock_handler(struct rdma_cm_id *id);
 
 /*
- * DMA. A dma_addr_t is an address in the arena, or without copies the address
- * of the memory.
+ * DMA. If fake.copies is true, a dma_addr_t is an address in the arena. If not,
+ * it is the address of the mapped memory itself.
  */
 u64 fake_map(void *cpu, size_t size, enum dma_data_direction dir,
 	     unsigned long attrs);

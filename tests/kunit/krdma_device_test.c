@@ -25,7 +25,10 @@
 
 #define WAIT_MS 5000
 #define PORT 7000
-/* This is more than the number of receives of a connection. */
+/*
+ * Number of messages of a test, which is more than the number of receives of a
+ * connection.
+ */
 #define MESSAGES 64
 
 /*
@@ -49,7 +52,10 @@ struct ends {
 static struct ends ends;
 static struct ends others;
 
-/* Memory outside the linear map, on most architectures. */
+/*
+ * Static data of the module, which is outside the linear map on most
+ * architectures.
+ */
 static u8 static_bytes[8];
 
 static void client_connected(struct krdma_cb *cb, int error)
@@ -467,15 +473,16 @@ static void move_exported(struct kunit *test, struct krdma_cb *from,
 
 static void exported_buffer_transfers_all_bytes(struct kunit *test)
 {
-	/* An MR of 8 pages is smaller than the bounce buffer. */
+	/* Limit MRs to 8 pages, so that the bounce buffer needs several MRs. */
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, KRDMA_RW);
 	move_exported(test, ends.client, ends.server);
 }
 
 /*
- * The bounce buffer of one end has two MRs. The exported buffer of the other
- * end has one.
+ * Limit some MRs to 8 pages. Then the bounce buffer of one end has two MRs, and
+ * the exported buffer of the other end has one. A work request must not cross
+ * the border between both MRs.
  */
 static void work_request_stays_within_staging_mr(struct kunit *test)
 {
@@ -486,7 +493,10 @@ static void work_request_stays_within_staging_mr(struct kunit *test)
 	move_exported(test, ends.server, ends.client);
 }
 
-/* The client READs into a region; done() checks the data at once. */
+/*
+ * The client reads into a region by READ, and done() checks the read data at
+ * once.
+ */
 static void completion_callback_may_sync_region(struct kunit *test)
 {
 	struct krdma_region *region, *sink;
@@ -684,7 +694,10 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	KUNIT_ASSERT_NOT_NULL(test, sent);
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	fill(sent + skip, len, seed);
-	/* The worker of the peer receives or pulls the message. */
+	/*
+	 * The send call does not wait for krdma_receive_len(): a worker of the
+	 * peer receives the message, or reads it by READ if it is long.
+	 */
 	KUNIT_EXPECT_EQ(test, krdma_send_timeout(from, sent + skip, len, 0), 0);
 	KUNIT_EXPECT_EQ(test, krdma_receive_len(to, got, len, WAIT_MS),
 			(int)len);
@@ -693,7 +706,10 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	vfree(got);
 }
 
-/* Exchange messages in one part, in several parts, and pulled by the peer. */
+/*
+ * Exchange messages of one part, messages of several parts, and long messages,
+ * which the receiver reads by READ.
+ */
 static void exchange_all(struct kunit *test)
 {
 	static const u32 lens[] = { 0, 60, 4000, 20000, 100001 };
@@ -832,8 +848,8 @@ static void wait_until_exported(struct kunit *test, u8 *got, const u8 *want)
 }
 
 /*
- * The call succeeds if its data have arrived, although the connection ends
- * before the completion of the work request.
+ * Test a blocking send or write (@writes). Its data arrive, and the connection
+ * ends before the work request completes. The call must succeed.
  */
 static void completed_before_end(struct kunit *test, bool writes)
 {
@@ -907,9 +923,9 @@ static struct krdma_region *invalidated(struct kunit *test)
 }
 
 /*
- * The message that invalidated the first region was released. Its receive then
- * got the message that invalidated the last region. When the first region is
- * put, it must not change this message.
+ * A message invalidates the first region, and is released. Its receive buffer
+ * then gets the message that invalidates the last region. Putting the first
+ * region must not change that last message.
  */
 static void region_put_clears_own_message_only(struct kunit *test)
 {
@@ -964,8 +980,8 @@ static void receive_invalidation(struct kunit *test,
 }
 
 /*
- * The owner revokes the region after the peer's message has invalidated the
- * key, and before the completion of that message.
+ * The peer's message has invalidated the key of the region, but has not
+ * completed yet on this side. Check that the owner can revoke the region now.
  */
 static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 {
@@ -985,7 +1001,10 @@ static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 	receive_invalidation(test, region, remote);
 }
 
-/* The keys of both regions have the same index in the adapter. */
+/*
+ * The second region gets an MR with the same index in the adapter as the MR of
+ * the first one. A key contains this index.
+ */
 static void region_put_with_reused_index_succeeds(struct kunit *test)
 {
 	const u32 access = KRDMA_REMOTE_READ | KRDMA_REMOTE_INVALIDATE;
@@ -1134,7 +1153,10 @@ static void domain_region_is_registered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
 }
 
-/* The region is usable even after the domain had no connection for a while. */
+/*
+ * The region of a domain is still usable after the domain has had no connection
+ * for a while.
+ */
 static void domain_region_outlives_its_connection(struct kunit *test)
 {
 	struct krdma_region *region;

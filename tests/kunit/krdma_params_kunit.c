@@ -73,7 +73,10 @@ static void bulk_limit_depends_on_keepalive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(257), 257U * 4096);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(255), 1U << 20);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1), 1U << 20);
-	/* The peer may still probe at a shorter interval than this end. */
+	/*
+	 * A longer interval does not raise the limit, because the peer may
+	 * probe at the default interval.
+	 */
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(3600 * 1000), 20480000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(KRDMA_NEVER), 20480000U);
 }
@@ -106,7 +109,10 @@ static void explicit_ack_timeout_applies_to_all_transports(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ack_timeout(KRDMA_ZERO, false), 0);
 }
 
-/* The struct of a later version, with an unknown member. */
+/*
+ * The parameters of a later version of krdma, with a member that this version
+ * does not know.
+ */
 struct newer_params {
 	struct krdma_params known;
 	u64 unknown;
@@ -135,7 +141,10 @@ static void larger_struct_with_unknown_value_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&newer.known), -E2BIG);
 }
 
-/* A struct to which later versions have added members twice. */
+/*
+ * A struct of which the first version had only the first two members. Two later
+ * versions have added one member each.
+ */
 struct grown {
 	size_t size;
 	u32 first;

@@ -40,8 +40,8 @@ static struct krdma_remote *import(struct kunit *test,
 	remote = krdma_remote_import(desc, len);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
 	/*
-	 * Overwrite the bytes of the peer: the import must not use them any
-	 * more.
+	 * Overwrite the description, because the imported object must not
+	 * depend on its bytes.
 	 */
 	memset(desc, 0xee, len);
 	return remote;
@@ -145,7 +145,10 @@ static void import_refuses_invalid_segment_count(struct kunit *test)
 	}
 }
 
-/* The description is consistent, and exceeds only the limit. */
+/*
+ * The description is valid except for the number of segments, which is one
+ * above the limit.
+ */
 static void import_refuses_one_segment_above_max(struct kunit *test)
 {
 	struct krdma_seg *segs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Test the splitting of a request into work requests. They must transfer each
- * byte once, and cross no boundary.
+ * byte once, and each must stay within one segment of the peer's memory.
  */
 #include <kunit/test.h>
 
@@ -10,7 +10,7 @@
 #define MAX_WRS 64
 #define MAX_SGES 8
 
-/* One of the resulting work requests. */
+/* A work request that results from splitting a request. */
 struct krdma_cut {
 	struct ib_sge sges[MAX_SGES];
 	u32 n;
@@ -20,8 +20,8 @@ struct krdma_cut {
 };
 
 /*
- * Resulting work requests. They are too large for the stack, and tests run one
- * after the other.
+ * Work requests that result from splitting a request. The array is static,
+ * because it is too large for the stack. Tests run one after the other.
  */
 static struct krdma_cut cuts[MAX_WRS];
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test state transitions: all pairs of states are compared with these tables.
+ * Test state transitions: compare the result for each pair of states with the
+ * tables in this file.
  */
 #include <kunit/test.h>
 
@@ -109,7 +110,10 @@ static void invalid_state_has_no_transition(struct kunit *test)
 	}
 }
 
-/* Rows: from; columns: to, in the order of enum krdma_owner. */
+/*
+ * The table has a row for each value before the change, and a column for each
+ * value after it, in the order of enum krdma_owner.
+ */
 static void owner_transitions_match_table(struct kunit *test)
 {
 	static const bool allowed[KRDMA_OWNERS][KRDMA_OWNERS] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test the bytes on the wire: exact layout, round trips, and an invalid value
- * of each field.
+ * Test the messages of krdma, byte by byte: the exact layout, encoding followed
+ * by decoding, and an invalid value of each field.
  *
  * An invalid message is a valid one with some bytes overwritten, so that it is
  * invalid in one way only.
@@ -88,7 +88,10 @@ static void hello_round_trip_is_equal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.session, good_hello.session);
 }
 
-/* Length of a valid hello with 7 bytes of the user's data. */
+/*
+ * Length of a valid HELLO (private data of a connect request) with 7 bytes of
+ * the user's data.
+ */
 #define HELLO_LEN (sizeof(good_hello_bytes) + 7)
 
 static const struct krdma_wire_case hello_cases[] = {
@@ -515,8 +518,8 @@ static void pulled_decode_accepts_chunk_end(struct kunit *test)
 }
 
 /*
- * A CHUNK with 6000 bytes of a message of 10000 bytes. Its two segments have
- * 4096 and 1904 bytes.
+ * A CHUNK, which describes a part of a long message: here 6000 of 10000 bytes.
+ * Its two segments have 4096 and 1904 bytes.
  */
 static const u8 good_chunk_bytes[] = {
 	1, KRDMA_WIRE_CHUNK, 0x02, 0x01, 0x10, 0x27, 0, 0,

@@ -103,7 +103,10 @@ static void krping_hist_percentile_stays_within_bucket(struct kunit *test)
 	struct krping_hist *hist = new_hist(test);
 	u64 i;
 
-	/* Two buckets of 256 ns each are complete, the others in part. */
+	/*
+	 * Add all times from 10000 to 10999 ns, which fill two buckets of 256
+	 * ns completely, and other buckets partly.
+	 */
 	for (i = 10000; i < 11000; i++)
 		krping_hist_add(hist, i);
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 2500), 10249ULL);

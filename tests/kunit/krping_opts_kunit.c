@@ -418,7 +418,7 @@ static void krping_opts_limits_of_ranges_are_accepted(struct kunit *test)
 }
 
 static const char * const bad_commands[] = {
-	/* no role, or missing options of a role */
+	/* refused: no role, or an option that the role needs is missing */
 	"",
 	",",
 	"size=64",
@@ -426,7 +426,7 @@ static const char * const bad_commands[] = {
 	"client,port=9999",
 	"client,addr=10.0.0.1",
 	"client,addr=10.0.0.1,port=0",
-	/* names */
+	/* refused: unknown names */
 	"server,nonsense",
 	"server,nonsense=1",
 	"server, verbose",
@@ -436,7 +436,7 @@ static const char * const bad_commands[] = {
 	"server,sizes=64",
 	"server,=64",
 	"server,=",
-	/* keywords take no value, all others need one */
+	/* refused: a keyword with a value, or another option without a value */
 	"server=",
 	"server=1",
 	"server,validate=1",
@@ -445,7 +445,7 @@ static const char * const bad_commands[] = {
 	"server,addr",
 	"server,addr6",
 	CLIENT ",count",
-	/* numbers */
+	/* refused: invalid numbers */
 	"server,size=-1",
 	"server,size=+1",
 	"server,size= 1",
@@ -461,7 +461,7 @@ static const char * const bad_commands[] = {
 	"server,size=one",
 	CLIENT ",count=-1",
 	CLIENT ",count=+1",
-	/* ranges */
+	/* refused: numbers out of range */
 	"server,size=0",
 	"server,size=",
 	"server,size=131073",
@@ -471,13 +471,13 @@ static const char * const bad_commands[] = {
 	"server,port=4294967296",
 	CLIENT ",count=4294967296",
 	CLIENT ",count=99999999999999999999",
-	/* addresses */
+	/* refused: empty addresses */
 	"server,addr=",
 	"server,addr6=",
-	/* valid options behind an invalid one */
+	/* refused: an invalid option, although valid options follow */
 	"nonsense," SERVER,
 	"size=0,size=64," SERVER,
-	/* words */
+	/* refused: invalid words as values */
 	SERVER ",mem_mode=",
 	SERVER ",mem_mode=r",
 	SERVER ",mem_mode=fast",
@@ -487,13 +487,13 @@ static const char * const bad_commands[] = {
 	SERVER ",compat=1",
 	SERVER ",logfmt=sec",
 	SERVER ",logfmt=nsecs",
-	/* several tests, or a test of the other role */
+	/* refused: several tests, or a test that the role does not have */
 	SERVER ",fr",
 	CLIENT ",fr,bw",
 	CLIENT ",fr,frtest",
 	SERVER ",bw,bw",
 	SERVER ",wlat,rlat",
-	/* numbers of tests */
+	/* refused: invalid values of options for tests */
 	SERVER ",txdepth=0",
 	SERVER ",txdepth=16385",
 	SERVER ",tx-depth=",
@@ -530,7 +530,7 @@ static const char * const bad_commands[] = {
 	CLIENT ",src=",
 	CLIENT ",dev=",
 	SERVER ",src=10.0.0.1",
-	/* faults and stop */
+	/* refused: invalid faults, and invalid stop and list */
 	CLIENT ",fault=kill",
 	CLIENT ",fault=:1",
 	CLIENT ",fault=die:1",
@@ -540,7 +540,7 @@ static const char * const bad_commands[] = {
 	"stop=some",
 	"stop",
 	"list=1",
-	/* options that exclude each other */
+	/* refused: options that exclude each other */
 	CLIENT ",atomic=add",
 	CLIENT ",atomic=cas,rlat",
 	CLIENT ",atomic=cas,size=7",
@@ -552,7 +552,7 @@ static const char * const bad_commands[] = {
 	CLIENT ",compat,bw,imm",
 	CLIENT ",slat,duration=1,sweep=1-2",
 	CLIENT ",fr,sweep=1-2",
-	/* limits of values that the test does not measure */
+	/* refused: a limit for a value that the test does not measure */
 	CLIENT ",bw,max_p99=1",
 	CLIENT ",bw,max_lat=1",
 	CLIENT ",sbw,max_lat=1",
@@ -562,7 +562,10 @@ static const char * const bad_commands[] = {
 	SERVER ",rlat,max_p99=1",
 	SERVER ",max_lat=1",
 	SERVER ",bw,min_bw=1",
-	/* checks of data that the test does not have */
+	/*
+	 * refused: an option to check data, although the test sends no data to
+	 * check
+	 */
 	CLIENT ",fr,validate",
 	CLIENT ",sbw,validate",
 	CLIENT ",slat,verify=crc",
@@ -572,14 +575,17 @@ static const char * const bad_commands[] = {
 	SERVER ",verify=memcmp",
 	SERVER ",compat,verify=crc",
 	CLIENT ",compat,bw,validate",
-	/* measurements of a role or a test that has none */
+	/*
+	 * refused: samples or warmup for a role or test that does not have
+	 * them, or too many samples
+	 */
 	SERVER ",warmup=1",
 	SERVER ",samples=1",
 	CLIENT ",bw,samples=1",
 	CLIENT ",samples=1000001",
 	CLIENT ",fr,warmup=1",
 	CLIENT ",compat,wlat,warmup=1",
-	/* invalidation without a key */
+	/* refused: invalidation of a key in a memory mode without such a key */
 	CLIENT ",mem_mode=mr,server_inv",
 	SERVER ",read_inv,mem_mode=mw",
 };

@@ -41,8 +41,8 @@ static int fake_process_cq(struct ib_cq *cq, int budget)
 #include "../../krping/pool.c"
 
 /*
- * State of the fake function krping_recv_take(): the session of its last call,
- * and its result.
+ * State of the fake function krping_recv_take(): taker is the session of its
+ * last call, and takes is the result to return.
  */
 static struct krping_session *taker;
 static bool takes;
@@ -90,7 +90,10 @@ struct pool_fixture {
 	struct fake_session sessions[3];
 };
 
-/* Three connections of one run, with four receives each, and an SRQ for eight. */
+/*
+ * Create a run with three connections of four receives each, and a device whose
+ * SRQs have at most eight receives.
+ */
 static int pool_init(struct kunit *test)
 {
 	struct pool_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
@@ -221,8 +224,8 @@ static void krping_pool_unused_receive_is_reposted(struct kunit *test)
 }
 
 /*
- * A late completion arrives in krdma_release_cb(), after the session has lost
- * its connection.
+ * A completion arrives late, during krdma_release_cb(), when the session has no
+ * connection any more.
  */
 static void krping_pool_late_completion_has_no_session(struct kunit *test)
 {
@@ -242,8 +245,8 @@ static void krping_pool_late_completion_has_no_session(struct kunit *test)
 }
 
 /*
- * A new QP may have the address of a destroyed one whose CQ still exists. So
- * the CQ must match as well.
+ * A new QP may have the same address as a destroyed QP of which the CQ still
+ * exists. So a session must match by its QP and its CQ.
  */
 static void krping_pool_session_needs_matching_qp_and_cq(struct kunit *test)
 {

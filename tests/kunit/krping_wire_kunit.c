@@ -74,7 +74,10 @@ static const struct payload_case payload_cases[] = {
 	{ 0, 20, "rdma-ping-0: ABCDEF" },
 	{ 1, 20, "rdma-ping-1: BCDEFG" },
 	{ 10, 20, "rdma-ping-10: KLMNO" },
-	/* Ping 57 begins with the last character, 'z'. Then it wraps to 'A'. */
+	/*
+	 * The characters of a ping go from 'A' to 'z'. Ping 57 begins with 'z',
+	 * so 'A' follows.
+	 */
 	{ 57, 17, "rdma-ping-57: zA" },
 	{ 58, 17, "rdma-ping-58: AB" },
 	{ 12345, 14, "rdma-ping-123" },

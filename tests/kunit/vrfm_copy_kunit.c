@@ -60,7 +60,10 @@ static void copy_stores_are_aligned_and_fit(struct kunit *test)
 			KUNIT_EXPECT_TRUE(test, is_power_of_2(width));
 			KUNIT_EXPECT_LE(test, width, min_t(size_t, len, 8));
 			KUNIT_EXPECT_EQ(test, start % width, 0UL);
-			/* No store is narrower than necessary. */
+			/*
+			 * No store is narrower than necessary: either it has 8
+			 * bytes, or alignment or length forbid twice its width.
+			 */
 			KUNIT_EXPECT_TRUE(test, width == 8 ||
 					  start % (2 * width) || 2 * width > len);
 		}

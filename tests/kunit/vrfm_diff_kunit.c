@@ -96,7 +96,10 @@ static void diff_finds_a_change_once(struct kunit *test)
 	expect_page(test, f, 0);
 }
 
-/* One word of a pair is found without the other one. */
+/*
+ * Words are compared in pairs. A change of one word of a pair must give a run
+ * of this word only.
+ */
 static void diff_of_half_a_pair_is_one_word(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
@@ -111,8 +114,8 @@ static void diff_of_half_a_pair_is_one_word(struct kunit *test)
 }
 
 /*
- * Store 64-bit values with equal halves until the test ends. This is a useful
- * test only if the task has a processor of its own.
+ * Store 64-bit values with equal halves until the test ends. The test detects
+ * errors only if this task runs at the same time, on a processor of its own.
  */
 static int store_doubles(void *at)
 {

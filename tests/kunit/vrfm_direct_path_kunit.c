@@ -6,7 +6,10 @@
 #include "../../vrfm/proto.c"
 #include "../../vrfm/direct_path.c"
 
-/* Staged ranges: the second range of a memory of 4 MiB, and its last range. */
+/*
+ * Ranges that must not be written directly: the second range of a memory of 4
+ * MiB, and its last range.
+ */
 static unsigned long ranges[64 / BITS_PER_LONG];
 
 static int ranges_init(struct kunit *test)

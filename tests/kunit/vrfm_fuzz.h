@@ -20,7 +20,10 @@
 #define HEAD 40
 /* Number of messages of this node that the peer may acknowledge. */
 #define SENT 8
-/* Number of STAGEs of this node that the peer may answer. */
+/*
+ * Number of STAGEs of this node that the peer may answer. A STAGE lists ranges
+ * that the peer must not write directly.
+ */
 #define TOLD 4
 
 /**
@@ -37,9 +40,10 @@
  * @len: length of @msg, in bytes
  * @sequence: sequence number of the last valid message
  * @applied: acknowledgment in the last valid message
- * @answered: answer in the last valid message
- * @staged: number of the last valid STAGE
- * @map: map of the last valid STAGE
+ * @answered: number of the STAGE of this node that the last valid message
+ *	answers
+ * @staged: number of the last valid STAGE of the peer
+ * @map: a bit for each range that the last valid STAGE of the peer lists
  * @taken: number of valid messages, by type
  * @refused: number of invalid messages
  */
@@ -201,7 +205,10 @@ static int fuzz_init(struct kunit *test)
 		return -ENOMEM;
 	list_add_tail(&f->link->entry, &f->vdev->links);
 	link_anew(f);
-	/* The last request may belong to the freed link of another test. */
+	/*
+	 * fuzz_posted may be a request of a link that an earlier test has
+	 * freed.
+	 */
 	fuzz_posted = NULL;
 	fuzz_on_post = NULL;
 	return 0;
@@ -268,8 +275,8 @@ static void receive(struct kunit *test, struct fuzz *f, bool written)
 	vrfm_link_receive(f->link, &rx_msg);
 	kfree(msg);
 	/*
-	 * Complete the request that the link has posted. No message is being
-	 * handled.
+	 * Complete the request that the link has posted. Do this now, when the
+	 * link is not handling a message.
 	 */
 	if (fuzz_posted)
 		fuzz_posted->done(fuzz_posted, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test the comparison of histories: they show which words of departed nodes a
- * memory has.
+ * Test the comparison of histories. A history lists the ended lives of a node,
+ * and the last write of each life that the memory contains.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -24,7 +24,7 @@ static struct vrfm_history past_of(u64 a, u64 b, u64 c)
 
 static void life_cmp_is_a_total_order(struct kunit *test)
 {
-	/* Lives in ascending order. */
+	/* The order of lives: each compares as less than the next one. */
 	static const struct vrfm_life lives[] = {
 		{},
 		{ .epoch = 5, .serial = 2, .tie_breaker = 9 },
@@ -56,7 +56,7 @@ static void life_cmp_is_a_total_order(struct kunit *test)
 		}
 }
 
-/* The tie breaker matters only for lives that are not synced. */
+/* The tie breaker is compared only if both lives are not synced. */
 static void life_cmp_ignores_whose_if_synced(struct kunit *test)
 {
 	struct vrfm_life a = {
@@ -98,7 +98,10 @@ static void past_add_keeps_order_and_limit(struct kunit *test)
 	vrfm_history_add(&history, &life);
 	KUNIT_EXPECT_EQ(test, history.lives[1].serial, 2ULL);
 	KUNIT_EXPECT_EQ(test, history.lives[3].epoch, 10ULL);
-	/* Without room the oldest life is dropped, which may be the new one. */
+	/*
+	 * If a history is full, adding a life drops the oldest one, which may
+	 * be the added life.
+	 */
 	add(&history, 7);
 	was = history;
 	add(&history, 5);
@@ -142,8 +145,8 @@ static void past_forget_removes_one_life(struct kunit *test)
 }
 
 /*
- * While a node was not linked, it missed two lives of another node, or one life
- * that continues.
+ * A node whose link was down may lack writes of two ended lives of another
+ * node, or of one ended life and the life that continues.
  */
 static void past_cmp_compares_all_lives(struct kunit *test)
 {
@@ -238,8 +241,9 @@ static void past_adopt_equals_past_of_holder(struct kunit *test)
 	vrfm_history_add(&mine, &meanwhile);
 	vrfm_history_copy_from_donor(&mine, &its, 50);
 	/*
-	 * The donor lacks the lives 20 and 40. Life 50 continues. Life 60 ended
-	 * during the load.
+	 * The donor lacks the lives 20 and 40, so they are dropped. Life 50
+	 * continues, so it is not copied. Life 60 ended during the load, so it
+	 * is kept.
 	 */
 	KUNIT_EXPECT_EQ(test, mine.lives[0].epoch, 60ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[1].epoch, 30ULL);
@@ -247,15 +251,15 @@ static void past_adopt_equals_past_of_holder(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mine.lives[2].serial, 3ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[3].epoch, 0ULL);
 	/*
-	 * After a checkpoint, life 60 counts as old for the next image, like
-	 * the other lives.
+	 * After a checkpoint, life 60 is treated like the other lives when the
+	 * next image is loaded.
 	 */
 	vrfm_history_checkpoint(&mine);
 	vrfm_history_copy_from_donor(&mine, &its, 0);
 	KUNIT_EXPECT_EQ(test, vrfm_history_cmp(&mine, &its, 0), 0);
 	/*
-	 * If the donor has life 60 as well, both nodes have different parts of
-	 * it.
+	 * If the donor has life 60 as well, this node and the donor have
+	 * different writes of life 60.
 	 */
 	vrfm_history_add(&mine, &meanwhile);
 	vrfm_history_add(&its,

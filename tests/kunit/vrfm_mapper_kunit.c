@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test the choice of pages that a call must compare: those of its own process,
- * and common ones.
+ * Test the choice of pages that a call must compare with their twins: pages
+ * into which its own process can store, and pages into which several families
+ * of processes can store (common pages).
  */
 #include <kunit/test.h>
 
@@ -115,7 +116,8 @@ static void page_of_two_processes_is_found_by_all(struct kunit *test)
 }
 
 /*
- * A call in progress finds the page again after another call has compared it.
+ * Another call has compared the page. Then another process stores into it, so
+ * the page becomes common, and a call in progress must compare it again.
  */
 static void page_that_becomes_common_is_found_again(struct kunit *test)
 {
@@ -157,7 +159,8 @@ static void parent_and_child_share_a_family(struct kunit *test)
 }
 
 /*
- * A second mapping by the same process has no effect, and neither has its end.
+ * If a process maps the memory twice, creating and removing the second mapping
+ * does not change the family of the process.
  */
 static void second_mapping_keeps_family(struct kunit *test)
 {
@@ -197,7 +200,8 @@ static void pages_of_ended_process_are_found_by_all(struct kunit *test)
 }
 
 /*
- * A barrier must end although other threads make pages writable all the time.
+ * A call must compare only pages that became writable before it began.
+ * Otherwise it might never end while other threads store into further pages.
  */
 static void page_newer_than_call_is_not_found(struct kunit *test)
 {

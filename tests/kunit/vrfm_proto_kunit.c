@@ -336,7 +336,7 @@ static void note_round_trip_is_equal(struct kunit *test)
 	}
 }
 
-/* The memory has 16 pages. */
+/* Only the pages 0 to 15 exist in the memory of this test. */
 static void pull_outside_memory_is_refused(struct kunit *test)
 {
 	static const struct { u32 first, count; int ret; } cases[] = {
@@ -580,7 +580,8 @@ static void stage_with_wrong_field_is_refused(struct kunit *test)
 		{ 3, 2, 0, SZ_1M }, /* the number before it */
 		{ 3, 0, 0, SZ_1M },
 		{ 0, 0, 48, SZ_1M },
-		{ 0, 1, 0, SZ_1M }, /* the first STAGE without a description */
+		/* The first STAGE must have a description of the memory. */
+		{ 0, 1, 0, SZ_1M },
 		{ 3, 4, 48, SZ_1M }, /* a second description */
 		{ 3, 4, 0, SZ_4M + SZ_4K }, /* a map of another size */
 	};

@@ -146,7 +146,10 @@ static void second_fault_replaces_untaken_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
-/* The event is enabled again before the first fault is taken. */
+/*
+ * A fault is queued, and not taken yet. When the event is enabled again, the
+ * next fault must be delivered as well.
+ */
 static void reenabled_fault_is_delivered_again(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);

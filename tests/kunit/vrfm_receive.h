@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All files of vrfm that handle a message, from the function that krdma calls
- * down to the memory, without RDMA. Fake functions replace calls to krdma, to
- * the works and to the registers, and count some of them. The test itself does
- * not include the files, because not all of them are pure, and tools/check
- * coverage-uml checks the files that a test includes.
+ * Include all files of vrfm that handle a message, from the function that krdma
+ * calls down to the memory. Fake functions replace the calls to krdma, the
+ * queueing of works, and the calls to the registers, and count some of these
+ * calls. This header includes the files, not the test itself. The reason is
+ * that not all of the files are pure, and tools/check coverage-uml checks the
+ * files that a test includes.
  */
 #ifndef VRFM_RECEIVE_H
 #define VRFM_RECEIVE_H
@@ -32,8 +33,8 @@
 #define krdma_query fuzz_query
 #define krdma_rx_msg_release fuzz_loan_return
 /*
- * The memory of this node is not registered. Descriptions of the peer's memory
- * are not imported.
+ * Do not register the memory of this node, and do not import descriptions of
+ * the peer's memory.
  */
 #define krdma_region_export fuzz_region_export
 #define vrfm_share_get fuzz_share_get
@@ -162,8 +163,9 @@ static unsigned int fuzz_events;
 static u64 fuzz_last_events;
 static unsigned int fuzz_faults;
 /*
- * Number of events about peers that were left behind, and number of events
- * about peers that left this node behind.
+ * fuzz_behind is the number of events that report a peer as left behind.
+ * fuzz_left is the number of events that report this node as left behind by a
+ * peer.
  */
 static unsigned int fuzz_behind;
 static unsigned int fuzz_left;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Test hostile messages, through the function that krdma's receive callback
- * calls. After each message the memory must have the expected contents: those
- * of a valid message, or the previous ones. Bytes beside the memory must be
- * unchanged.
+ * calls. A valid message must change the memory as it says, and an invalid
+ * message must not change it. Bytes beside the memory must be unchanged.
  *
  *	insmod vrfm_receive_kunit.ko messages=1000000 seed=7
  *
@@ -92,7 +91,10 @@ static void make_event(struct fuzz *f, struct vrfm_pack *pack)
 	vrfm_pack_event(pack, &event);
 }
 
-/* Make a STAGE message. The memory that it describes is not used here. */
+/*
+ * Make a STAGE, which lists ranges that this node must not write directly. The
+ * memory that it describes is not used here.
+ */
 static void make_stage(struct fuzz *f, struct vrfm_pack *pack)
 {
 	u32 desc_len = f->staged ? 0 : 16 + 16 * below(f, 4);
@@ -308,8 +310,8 @@ static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 }
 
 /*
- * Expect a page of the donor: a loading node takes those words that neither
- * this node nor a peer has written since.
+ * Expect the words of a page that the donor sends. A loading node takes only
+ * words that are neither its own words nor live words.
  */
 static void expect_image(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 {
@@ -618,8 +620,8 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
 }
 
 /*
- * Return whether the message is marked as having a part of the next write,
- * after the one with its serial.
+ * Return whether the message is marked as containing a part of a write that a
+ * later message completes.
  */
 static bool has_a_part(struct fuzz *f, u64 sequence)
 {
@@ -646,7 +648,10 @@ static void only_end_of_write_has_its_serial(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 1));
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 2));
 	KUNIT_EXPECT_FALSE(test, has_a_part(f, SENT + 3));
-	/* A complete write, and the beginning of the next one. */
+	/*
+	 * The third message ends with a complete write. It also has room for
+	 * the beginning of the next write.
+	 */
 	write_block(f, 4);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	write_block(f, VRFM_SLOT_SIZE);
@@ -681,7 +686,10 @@ static int complete_at_once(struct krdma_req *req)
 	return 0;
 }
 
-/* The pages share messages, even if each message completes at once. */
+/*
+ * The pages of an answer to a PULL share messages, even if each message
+ * completes at once.
+ */
 static void image_pages_share_messages(struct kunit *test)
 {
 	const u32 pages = 2 * (VRFM_SLOT_SIZE / VRFM_WIRE_PAGE - 1);
@@ -698,14 +706,17 @@ static void image_pages_share_messages(struct kunit *test)
 	vrfm_serve(f->link);
 	fuzz_on_post = NULL;
 	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
-	/* The last of the three messages is PULLED. */
+	/*
+	 * Two messages contain the pages. The third one is PULLED, which ends
+	 * the answer.
+	 */
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 3ULL);
 	KUNIT_EXPECT_EQ(test, f->link->posted, f->link->opened);
 }
 
 /*
- * Act as a peer that receives PULLED before krdma_post() returns, and sends a
- * PULL.
+ * Act as a peer that sends a new PULL as soon as it has received PULLED, which
+ * ends the previous answer, and before krdma_post() has returned here.
  */
 static int ask_at_once(struct krdma_req *req)
 {
@@ -720,7 +731,7 @@ static void pull_after_answer_is_accepted(struct kunit *test)
 
 	say_pull(test, 2);
 	KUNIT_ASSERT_EQ(test, f->link->pulled.count, 1U);
-	/* A second PULL before the answer is ignored. */
+	/* A second PULL is ignored while the first one is not answered. */
 	say_pull(test, 5);
 	KUNIT_ASSERT_EQ(test, f->link->pulled.first, 2U);
 	fuzz_asking = test;
@@ -770,8 +781,8 @@ static void events_to_peer_behind_wait_for_room(struct kunit *test)
 	send_events(f, 3);
 	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 3U);
 	/*
-	 * When the window has room again, new events stay behind the waiting
-	 * ones.
+	 * When the window has room again, a new event must not overtake the
+	 * events that wait.
 	 */
 	f->link->opened = SENT;
 	send_events(f, 1);
@@ -838,22 +849,28 @@ static void write_with(struct kunit *test, u32 free)
 	f->link->opened += VRFM_SLOTS - free;
 	f->link->posted = f->link->opened;
 	f->link->completed = f->link->opened;
-	/* A pointer that is not dereferenced. */
+	/*
+	 * Any address that is not NULL will do, because the pointer is not
+	 * dereferenced here.
+	 */
 	f->link->direct.remote = (struct krdma_remote *)f;
 	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, VRFM_SLOT_SIZE));
 	f->vdev->serial++;
 	memset(block->bytes, 0, VRFM_SLOT_SIZE);
 	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
 	f->link->direct.remote = NULL;
-	/* The peer must acknowledge everything before the next direct block. */
+	/*
+	 * The link must request an acknowledgment at once, because the next
+	 * direct write waits until all updates are acknowledged.
+	 */
 	KUNIT_EXPECT_NE(test, f->link->direct.answers, 0U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&block->refs), 1U);
 	vrfm_block_put(block);
 }
 
 /*
- * A block that cannot be written directly is sent by messages, in the room that
- * was reserved for it.
+ * If krdma refuses the direct write of a block, the block is sent by messages.
+ * They must fit into the room of the window that was reserved for the block.
  */
 static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 {
@@ -870,7 +887,8 @@ static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 }
 
 /*
- * Let a program store into the first range. Return whether the range is staged.
+ * Let a program store into the first range. Return whether the range is staged:
+ * whether no peer writes there directly any more.
  */
 static bool stages(struct fuzz *f)
 {
@@ -882,7 +900,10 @@ static bool stages(struct fuzz *f)
 	return ready;
 }
 
-/* Set up staging for memory that is shown to the peer. */
+/*
+ * Set up the device as if it had registered its memory for the peer, so that
+ * the peer may write directly.
+ */
 static struct vrfm_stage *stage_shown(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -899,7 +920,10 @@ static void store_waits_while_peer_may_write(struct kunit *test)
 	struct vrfm_stage *stage = stage_shown(test);
 	struct fuzz *f = test->priv;
 
-	/* A pointer that is not dereferenced. */
+	/*
+	 * Any address that is not NULL will do, because the pointer is not
+	 * dereferenced here.
+	 */
 	f->link->direct.region = (struct krdma_region *)f;
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_EQ(test, f->link->direct.told, stage->number);
@@ -960,8 +984,8 @@ static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 }
 
 /*
- * All slots are in flight, so the notification waits for the first
- * acknowledgment.
+ * The window is full, so the peer is notified only after it has acknowledged a
+ * message.
  */
 static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 {
@@ -988,7 +1012,7 @@ static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
 }
 
-/* A work logs the line, because the write lock is held here. */
+/* The log line is left to a work, because the write lock is held here. */
 static void leaving_peer_behind_raises_event(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1051,8 +1075,8 @@ static void node_left_behind_raises_fault_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_LEFT));
 	f->vdev->live = live;
 	/*
-	 * A loading node has itself requested to be behind, so it raises no
-	 * fault.
+	 * While this node loads an image, peers leave it behind at its own
+	 * request. So it raises no fault.
 	 */
 	say_probe(test, f, VRFM_WIRE_SYNCED);
 	say_probe(test, f, 0);
@@ -1068,7 +1092,9 @@ static u8 flags_of_last_post(void)
 }
 
 /*
- * The next block cannot be written directly before this update is acknowledged.
+ * A block that was written directly is followed by updates. They must be
+ * acknowledged at once, because the next block can be written directly only
+ * after that.
  */
 static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 {
@@ -1090,8 +1116,9 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 }
 
 /*
- * If each write scheduled the work, the work would take the write lock each
- * time.
+ * A write to a peer that was left behind must not queue the work that sends
+ * missed words before catching up may begin. The work takes the write lock, and
+ * would do so for each write.
  */
 static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 {
@@ -1535,8 +1562,8 @@ static int at_once(struct fuzz *f, u32 len)
 }
 
 /*
- * Fill the link except for one message. This message is enough for small
- * blocks.
+ * Fill the window of the link except for one message, which is enough for a
+ * small block only.
  */
 static void link_nearly_full(struct kunit *test)
 {
@@ -1583,8 +1610,8 @@ static void refused_writer_that_gave_up_is_forgotten(struct kunit *test)
 }
 
 /*
- * Wait for room on a READY link, until its peer is left behind. Return the time
- * of the wait, in us.
+ * Wait for room in the window of a READY link, until the peer is left behind.
+ * Return the time of the wait, in us.
  */
 static s64 wait_for_room(struct kunit *test)
 {
@@ -1678,8 +1705,9 @@ static void watch_timeout_is_exact(struct kunit *test)
 }
 
 /*
- * Simulate a step that began to wait @ms ago. Return whether the step leaves
- * the peer behind.
+ * Simulate a writer that waits for room. It began this step of its wait @ms
+ * ago, after earlier steps of @waited_ns. Return whether it leaves the peer
+ * behind now.
  */
 static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
 {
@@ -1763,7 +1791,7 @@ static void overload_us_zero_leaves_behind_at_once(struct kunit *test)
 	struct vrfm_wait never = { .nowait = true };
 
 	window_full(f, 0);
-	/* The write does not wait for writers that have their turn, either. */
+	/* The write does not wait for writers that wait for room, either. */
 	atomic_inc(&f->vdev->waiting);
 	rt_mutex_lock(&f->vdev->waiter_lock);
 	f->link->state = VRFM_READY;
@@ -1824,7 +1852,7 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 
 	window_full(f, 100000);
 	f->vdev->regs.lcsr = VRFM_LCSR_TX_OFF;
-	/* The store does not wait for a writer that has its turn. */
+	/* The store does not wait for a writer that waits for room. */
 	atomic_inc(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), true), 0);
 	atomic_dec(&f->vdev->waiting);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Test loading an image and catching up. Each case checks one rule. The test
- * sends notes as the peer, and calls the work functions.
+ * acts as the peer by passing notes (messages about images) to the link, and
+ * calls the work functions itself.
  */
 #include "vrfm_fuzz.h"
 
@@ -20,7 +21,10 @@ static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
 }
 
-/* Run the work, and return whether it has sent a PULL. */
+/*
+ * Run the work that loads an image. Return whether it has sent a PULL, which
+ * requests pages of the image.
+ */
 static bool asks(struct fuzz *f)
 {
 	u64 opened = f->link->opened;
@@ -29,7 +33,10 @@ static bool asks(struct fuzz *f)
 	return f->link->opened != opened;
 }
 
-/* Begin to load an image, after all memory was allocated. */
+/*
+ * Begin to load an image. The first call of vrfm_resync_begin() only requests
+ * memory for the load. Reserve this memory, and call again.
+ */
 static void begin(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -118,8 +125,8 @@ static void load_ignores_pulled_of_previous_pull(struct kunit *test)
 
 	begin_to_load(test);
 	/*
-	 * The donor begins to load an image itself. After this, it is complete
-	 * again.
+	 * Simulate a donor that begins to load an image itself. Later it has
+	 * completed this load, and has a complete image again.
 	 */
 	say_note(test, VRFM_NOTE_LOAD, 1, 0);
 	KUNIT_EXPECT_FALSE(test, asks(f));
@@ -138,7 +145,10 @@ static void load_ignores_pulled_of_previous_pull(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* The wait for the answer to the previous PULL has a time limit. */
+/*
+ * The answer to the previous PULL does not arrive. The wait for this answer
+ * must have a time limit.
+ */
 static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -158,8 +168,9 @@ static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 }
 
 /*
- * The time limit begins after the peer's SWEPT note, when no peer offers the
- * image.
+ * While the peer itself loads, no peer offers the image. The time limit for
+ * this begins after the peer's SWEPT note, which says that the peer has sent
+ * its own words.
  */
 static void load_waits_while_holder_loads(struct kunit *test)
 {
@@ -202,8 +213,8 @@ static void load_gives_up_silent_holder(struct kunit *test)
 }
 
 /*
- * All requested pages have arrived, and the window has no room for the next
- * PULL.
+ * All pages of the last PULL have arrived, and the window has no room for the
+ * next PULL.
  */
 static void load_gives_up_holder_with_full_window(struct kunit *test)
 {
@@ -220,7 +231,10 @@ static void load_gives_up_holder_with_full_window(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* The work does not run while the link is down. */
+/*
+ * The link goes down and comes up again before the work that loads the image
+ * runs.
+ */
 static void load_pulls_again_after_reconnect(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -231,8 +245,9 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 	link_anew(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	/*
-	 * First, the peer sends the words that it wrote while the link was
-	 * down.
+	 * Before the load continues, the peer must send the words that it wrote
+	 * while the link was down. The peer's SWEPT note says that it has sent
+	 * them.
 	 */
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
@@ -242,7 +257,10 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 
 /* ---- a peer that takes over this node's image ---- */
 
-/* Let the peer join the lineage of this node. */
+/*
+ * Act as a peer that has given up its own image, and has taken over the image
+ * of this node.
+ */
 static void peer_has_merged(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -256,7 +274,10 @@ static void peer_has_merged(struct kunit *test)
 	f->vdev->resync.lineage = 4711;
 }
 
-/* Return whether the node decides to load from a peer that has joined later. */
+/*
+ * Return whether this node decides to load words of the image that the peer has
+ * given up.
+ */
 static bool looks(struct fuzz *f)
 {
 	bool wants;
@@ -275,14 +296,20 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->filled_lineage = 4711;
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* The image still counts as merged when the link comes up again. */
+	/*
+	 * When the link comes up again, the words of the image that the peer
+	 * gave up still count as loaded.
+	 */
 	f->link->state = VRFM_DOWN;
 	vrfm_resync_link_down(f->link);
 	link_anew(f);
 	vrfm_resync_link_up(f->link);
 	peer_has_merged(test);
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* The peer has given up another image, or has another epoch. */
+	/*
+	 * If the peer has given up another image, or has another epoch, its
+	 * words must be loaded again.
+	 */
 	f->link->filled_lineage = 4710;
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->filled_lineage = 4711;
@@ -291,8 +318,8 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 }
 
 /*
- * The peer lacks the last words of a departed node. Loading from this peer
- * would restore older words.
+ * The peer lacks the last writes of a departed node (a node that has no
+ * connection any more). Loading from this peer would restore older values.
  */
 static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 {
@@ -305,15 +332,15 @@ static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 	f->link->waits_since = jiffies;
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	/*
-	 * A peer that joined the lineage while it was linked has all words of
-	 * this node.
+	 * A peer that took over the image while its link was up has all words
+	 * of this node, so there is no need to wait.
 	 */
 	f->link->changed_lineage = true;
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->changed_lineage = false;
 	/*
-	 * The wait is limited, because a peer that is linked with the departed
-	 * node does not load.
+	 * The wait for the peer is limited, because the peer does not load the
+	 * missing writes while it is still connected to the departed node.
 	 */
 	f->link->waits_since -= 9 * HZ;
 	KUNIT_EXPECT_FALSE(test, looks(f));
@@ -352,7 +379,10 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
 }
 
-/* The new image lacks the words that were merged before. */
+/*
+ * The new image lacks the words that this node had loaded from peers that gave
+ * up their image. These words must be loaded again.
+ */
 static void load_resets_merged_image_of_peers(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -364,7 +394,7 @@ static void load_resets_merged_image_of_peers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_ASSERT_NULL(test, f->vdev->live);
 	KUNIT_EXPECT_EQ(test, f->link->filled_lineage, 0ULL);
-	/* Wait again for peers that have not loaded the same image yet. */
+	/* Peers get time again to load the writes of departed nodes. */
 	KUNIT_EXPECT_LT(test, jiffies - f->link->waits_since, 10UL * HZ);
 	vrfm_resync_exit(f->vdev);
 }
@@ -383,8 +413,9 @@ static void catch_up(struct fuzz *f)
 }
 
 /*
- * Before its INFO note, the peer may have loaded older values of words that it
- * had acknowledged.
+ * Until the peer has sent its INFO note, it may be loading older values of
+ * words that it has acknowledged. So the link must not become READY before this
+ * note.
  */
 static void peer_without_info_note_is_not_ready(struct kunit *test)
 {
@@ -396,7 +427,11 @@ static void peer_without_info_note_is_not_ready(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-	/* Simulate a note that arrives during the step. */
+	/*
+	 * Simulate a LOAD note (7 is its number) that arrives just before the
+	 * link becomes READY. The link must not become READY before the note is
+	 * answered.
+	 */
 	f->link->state = VRFM_SYNCING;
 	f->link->load = 7;
 	KUNIT_EXPECT_FALSE(test, vrfm_catchup_is_last(f->link, &room));
@@ -428,7 +463,10 @@ static void peer_that_has_loaded_gets_own_words_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 1U);
 }
 
-/* Every second word is set, so each word is a run. */
+/*
+ * Let the peer lack every second word, so that each missed word is a run of its
+ * own.
+ */
 static void sync_step_is_limited_by_runs(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -542,7 +580,10 @@ static void last_sync_step_is_limited_by_runs(struct kunit *test)
 	KUNIT_EXPECT_LE(test, sent_runs(f), (u32)VRFM_SYNC_LAST_RUNS);
 }
 
-/* The pages of the map are freed in parts, after the words were sent. */
+/*
+ * The pages of the set of missed words are freed, a few at a time, after the
+ * words were sent.
+ */
 static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -559,8 +600,8 @@ static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 }
 
 /*
- * The peer lacks all own words. Catching up sends them anyway, so missed words
- * are not recorded.
+ * If the peer lacks all own words, catching up sends all of them. So single
+ * missed words are not recorded.
  */
 static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 {
@@ -572,8 +613,9 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
 	/*
-	 * Words below lost_at are already merged into the map, so they are
-	 * recorded there.
+	 * For words below lost_at, the own words are already in the set of
+	 * missed words. So further missed words below lost_at must be recorded
+	 * in the set.
 	 */
 	f->link->lost_at = 20;
 	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);

@@ -22,7 +22,7 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 	/*
 	 * The peer's command "wrap" must set these counters to the same value.
 	 */
-	conn->msg->send_id = start;
+	conn->sq.send_id = start;
 	conn->msg->next_id = start;
 	conn->sq.nleft = start;
 	conn->sq.reads_left = start;
