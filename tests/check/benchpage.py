@@ -26,7 +26,7 @@ NONSENSE = {
     "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "curve/write-sizes"}]}',
     "host": '{"rows": [], "host": "me"}', "date": '{"rows": [], "date": "<b>"}',
 }
-# Invalid values for a row of the example.
+# Invalid values, each under the name of its case. Each replaces values in a row of the example.
 FORGED = {
     "markup": {"what": "<script>alert(1)</script>"}, "command": {"what": "`true`"}, "quote": {"topology": 'two" nodes'},
     "lines": {"what": "a\nEOD\nquit"}, "type": {"value": "1.0"}, "infinite": {"value": 1e400}, "truth": {"value": True},
@@ -132,7 +132,8 @@ def older(example):
 def problems(folder, log):
     text = EXAMPLE.read_text(encoding="utf-8")
     example = json.loads(text)
-    # 14 drawings: two of ratios, two of sizes, two of nodes, and two for each of the four latencies in the example.
+    # The page of the example has 14 drawings: two of ratios, two of sizes, two of nodes, and two for each of four
+    # latencies.
     yield report_fails(folder, "example", text, log, 14)
     yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
     yield report_fails(folder, "older version", older(example), log, 2)

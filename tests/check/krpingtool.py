@@ -40,7 +40,8 @@ NONSENSE = {
     "deep": b"[" * 100000, "no sizes": b'{"run": 1, "clients": 1, "failed": 0, "role": "", "test": "", "device": ""}',
     "huge": b'{"run": 1' + b"0" * 5000 + b"}",
 }
-# Invalid values, which replace those of the example, or those of its first size.
+# Invalid values, each under the name of its case. Those of FORGED replace values of the example, those of FORGED_PART
+# replace values of its first size.
 FORGED = {"run": {"run": "1"}, "truth": {"run": True}, "lines": {"device": "a\nquit"}, "sizes": {"sizes": {}},
           "size": {"sizes": [7]}}
 FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p50_ns": 1.5}, "list": {"log2_ns": []},
@@ -182,7 +183,7 @@ def check_svg(result, folder):
     expect(tool("-f", "plot", "-o", out, "show", EXAMPLE) == (0, "", ""), "svg")
     drawn = curves(out)
     expect(list(drawn) == [f"{part['size']} bytes" for part in result["sizes"]], f"svg: curves {list(drawn)}")
-    # The curve of a histogram has at least two numbers for each of its steps.
+    # The curve of a histogram has at least two numbers for each step of the histogram.
     expect(all(drawn[f"{part['size']} bytes"] >= 2 * len(part["log2_ns"]) for part in result["sizes"]), f"svg: {drawn}")
     texts = ["".join(text.itertext()) for text in ET.parse(out).getroot().iter(f"{SVG}text")]
     expect(f"krping {result['test']}, {result['device']}" in [text.strip() for text in texts], f"svg: title {texts}")

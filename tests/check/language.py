@@ -30,12 +30,13 @@ STATEMENT_END = re.compile(r"[:;](?=\s)")
 SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)[.?!][\"')]*(?=\s|$)|\s\|(?=\s|$)")
 
 
-# Patterns for the start of a statement, which is a sentence, or its part after a colon or a semicolon. A question is none.
+# Patterns for the start of a statement. A statement is a sentence, or a part of a sentence after a colon or a
+# semicolon. These patterns are not applied to questions.
 STARTS = {
     "headless": r"(?:(?:and|but|then|so) )?(?:who|whoever|whose|what|nobody|somebody)\b(?!:)",
     "how": r"how (?:many|long|often|much|far)\b",
 }
-# Patterns for the start of the name of a case, which must make sense in a list of failures.
+# Patterns for the start of the name of a test case. The name must make sense in a list of failures.
 CASES = {
     "case": r"(?:and|but|it|they|then|nor|or|also|there|so|else|not)\b"
             r"|(?:this|that|these|those) (?:is|are|was|were|has|had|have|can|may|does|do|goes|comes|ends|takes)\b",

@@ -16,8 +16,9 @@ TOP = static.TOP
 NOBODY = 65534
 SECONDS = 60
 COMMANDS = ("tools/demo", "tools/vm", "tools/check", "tools/bench")
-# Replacements for apt-get and dpkg-query.  apt-get writes each call as a line to $CALLS.  "apt-get -qs" fails if it is to
-# install a package of $REMOVES, as if another package had to be removed.  $INSTALLED lists the installed packages.
+# Replacements for apt-get and dpkg-query.  apt-get writes each call as a line to $CALLS.  "apt-get -qs" fails if it
+# would install a package that $REMOVES lists, as if this installation required the removal of another package.
+# $INSTALLED lists the installed packages.
 APT = """#!/bin/sh
 echo "$*" >>"$CALLS"
 case " $* " in

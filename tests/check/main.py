@@ -271,7 +271,8 @@ def tail(lines):
 
 
 def interrupted(_number, _frame):
-    # Call end_all() in a thread.  This handler may have interrupted code that holds the lock that end_all() takes.
+    # Call end_all() in a thread.  end_all() takes a lock, and code that this handler has interrupted may hold this
+    # lock.
     threading.Thread(target=command.end_all).start()
 
 

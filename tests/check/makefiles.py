@@ -320,8 +320,8 @@ def our_folder_is_not_the_kernels(tree):
     expect("the kernel is built in" in said, f"the kernel of this test takes any O: {said}")
 
 
-# {header: (without, with)}: for a kernel without and with a feature of include/compat.h, the declaration in the header, and
-# the text that PROBE becomes.
+# Headers of the kernel, as {header: (without, with)}: for kernels without and with a feature that include/compat.h
+# detects. Each value is a pair: the declaration in the header, and the text that the preprocessor must make of PROBE.
 FEATURES = {
     "module.h": (("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, __stringify(ns))", "NS: KRDMA;"),
                  ("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, ns)", 'NS: "KRDMA";')),

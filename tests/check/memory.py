@@ -13,7 +13,7 @@ import types
 import ktap
 
 LINES = 4000			# maximum number of lines of the file; if there are more, the newest half is kept
-# Files that no scenario depends on.  tests/skips is one of them, because skips of an earlier pass are judged again.
+# Files on which no scenario depends.  One of them is tests/skips, because skips of a remembered pass are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
          "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main",
@@ -28,8 +28,9 @@ MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "te
            "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"		# fnmatch() also finds scripts in folders below, because * matches "/"
 COMMON = "lib.sh"			# names modules, but a scenario does not depend on them for that
-# Patterns for the output of a tour. WHOSE: a case with the name of its scenario. BROKEN: a scenario that ended with an
-# error. VERDICT: the line of tools/vm about a tour that failed. BY_SCRIPT: a reason in it that only concerns a script.
+# Patterns for the output of a tour, which runs several scenarios in one boot. WHOSE: a test case with the name of its
+# scenario. BROKEN: a scenario that ended with an error. VERDICT: the line of tools/vm with the reasons for which a tour
+# failed. BY_SCRIPT: such a reason that concerns only a script, not the kernel.
 WHOSE = re.compile(r"n\d+: ([^:]+): ")
 BROKEN = re.compile(r"^n\d+\| not ok \d+ (\S+)", re.M)
 VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)

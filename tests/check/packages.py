@@ -14,16 +14,17 @@ from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
-# Packages that a node of the rig and DKMS need.  The packages of this project are installed later, without a network.
+# Debian packages that a node of the rig needs, or that DKMS needs.  The packages of this project are installed later,
+# without a network.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
-# Packages that a usual Debian has, and packages that README and quick start install or use.
+# Debian packages that a usual installation has, and those that README and quick start install or use.
 PAGES = "build-essential ethtool ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
 OLDER = "0.0.1"			# version of the packages that an upgrade replaces
 HERE = TOP / "tests/packages"
 # Files that contain the version, each with the pattern that finds it.
 VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
             "include/version.h": r'^#define KRDMA_VERSION "(.*)"$', "tools/krping": r'^VERSION = "(.*)"$'}
-# A command line, and some of the words that completion must offer for it.
+# Pairs of a command line and some of the words that completion must offer for it.
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
              ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
              ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),

@@ -33,23 +33,26 @@ SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 KERNELS = TOP / "tests/vm/kernels"
 BENCH = TOP / "tools/bench"
-# Keys of a scenario's header that name files to compile for the folder /add of the nodes: plain programs, programs of
-# 32 bits, programs that use librfm2g, the installed tools, and the samples.
+# Keys of a scenario's header that list files or programs to compile. The results are put into the folder /add of the
+# nodes. The keys are for plain programs, programs of 32 bits, programs that use librfm2g, the installed tools, and the
+# samples.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
         "guarantees"}
 HEADER_LINES = 60
 # Duration of the longer run that the key "lasting" requests for a scenario, in seconds.
 LASTING = 600
-# Largest number of scenarios in a tour.  If a tour is interrupted, or its kernel complains, none of its scenarios passes.
+# Largest number of scenarios in a tour, which runs them in one boot.  If a tour is interrupted, or its kernel
+# complains, none of its scenarios passes.
 TOUR = 10
 # Time to boot a machine and to judge its logs, in seconds, in addition to the time limit of its script.
 SLACK = 240
 # Time to build the modules on a busy machine, in seconds.
 COMPILING = 1800
-# Arguments of make for a build that must print nothing.  Scenarios load the modules of the same build, because another
-# build would take minutes.  Only with 6.1, debug information is left out.  Headers since 6.12 have a vmlinux, so BTF is
-# generated, for which modules must have debug information.
+# Arguments of make for modules, by kernel. CHECKED enables checks by the compiler and sparse. The build must print
+# nothing. Scenarios load the modules of the same build, because another build would take minutes. Headers of kernels
+# since 6.12 contain vmlinux, so the build generates BTF, which needs debug information in the modules. So only the
+# build for 6.1 omits debug information.
 CHECKED = ("-s", "W=1", "C=2")
 MAKE = {"stock-6.1": (*CHECKED, "KCFLAGS=-g0"), "stock-6.12": CHECKED, "stock-new": ("-s", "W=1")}
 # Factor for the time limits on kernels with debugging checks, which are slow.  The processor of debug-6.1 is emulated.
@@ -72,8 +75,9 @@ class Part:
     members: tuple = ()			# parts that it runs one after the other, in one boot
     groups: tuple = ()			# groups of Debian packages, in addition to those for its kernels, see tests/vm/packages
     of: typing.Callable = None		# takes some of the members, and returns a part with only these
-    files: typing.Callable = None	# returns the files of the tree that it reads; None if it depends on more.  A pass is
-					# not repeated until one of these files or a string of "beside" changes
+    # Returns the files of the tree that the part reads; None if it depends on more.  A pass of the part is not repeated
+    # until one of these files or a string of "beside" changes.
+    files: typing.Callable = None
 
 
 def groups(parts):

@@ -47,7 +47,7 @@ def files(kernel_name, names, into):
     if not commit:
         return []
     kernel = kernels.prepare(kernel_name)
-    # Scenarios need none of the KUnit tests.  Without this argument, earlier versions also build them.
+    # Disable the KUnit tests, which earlier versions build by default. Scenarios do not need them.
     with modules.built(kernel, tree(commit), ["CONFIG_KUNIT="]) as folder:
         return [shutil.copy(pathlib.Path(folder, f"{name}.ko"), pathlib.Path(into, f"{name}-previous.ko"))
                 for name in names]

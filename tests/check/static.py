@@ -14,20 +14,20 @@ from rig import cache, kernels, modules, nodes
 TOP = modules.TREE
 # Files of other projects: the texts of the licenses, and an unchanged file of the kernel.
 FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
-# Folders with another license than GPL-2.0, see Documentation/contributing.rst.
+# Folders whose license is not GPL-2.0, see Documentation/contributing.rst.
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
-# Files below /usr/local after make install, without headers and the manual pages of functions.
+# Files that make install puts below /usr/local, without headers and the manual pages of functions.
 PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
             "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
             "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
             "lib/udev/rules.d/60-rfm2g.rules", *(f"share/bash-completion/completions/{name}" for name in COMMANDS),
             "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/krping.8",
             "share/man/man8/vrfmctl.8"]
-# {page: anchor that kernel-doc generates in it}
+# Pages of the documentation with text of kernel-doc, as {page: anchor that kernel-doc generates in the page}.
 DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
-# Lines that the kernel's build system always prints with Debian's headers.
+# Lines that the kernel's build system always prints if it uses Debian's headers.
 HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
 
 
@@ -81,9 +81,11 @@ def checkpatch(log):
         "vrfm/event.c": "ENOSYS",		# as on the cards, for a program that cancels a wait when no task waits
         "vrfm/scan.c": "YIELD",		# vrfm_scanner_sleep() explains its yield()
     }
-    # Programs for the cards use types of <stdint.h>, and memory that other nodes change.
+    # Programs for the cards use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the
+    # rules of checkpatch against both.
     programs = files(r"^(tests/e2e/rfm2g/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")
-    # The cards' library has types that checkpatch does not know, and is not kernel code.
+    # The library for the cards is not kernel code, and has types that checkpatch does not know. So ignore the rules of
+    # checkpatch that do not fit such code.
     foreign = "CAMELCASE,ENOSYS,LINE_SPACING,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,SPACING,"
     foreign += "USE_NEGATIVE_ERRNO,VOLATILE"
     library = [name for name in files(r"^(tools|samples/rfm2g)/.*\.[ch]$") if name not in programs]
@@ -125,7 +127,8 @@ def unexplained():
         code = (TOP / name).read_text(encoding="utf-8")
         said += re.findall(r'\bpr_(?:err|warn|notice|info)\w*\(\s*"([^"]*)\\n"', code)
         said += re.findall(r'\[VRFM_REJECT_(?!NONE|BUSY)\w+\] = "([^"]*)"', code)
-    # A format is searched by its longest piece without conversions.
+    # The text of a format differs from the documentation where the format has conversions. So search only for its
+    # longest piece without conversions.
     pieces = {max(re.split(r"%[#.*]*[a-z]*(?:ISpc)?", line), key=len).strip(" :") for line in said}
     return sorted(piece for piece in pieces if piece not in text)
 
@@ -181,13 +184,15 @@ def shellcheck_reads():
 
 
 def shellcheck(log):
-    # SC2317 reports functions that are called through a variable as unreachable, SC2119 arguments that are optional.
+    # Exclude two rules: SC2317 reports functions as unreachable if they are called through a variable, and SC2119
+    # reports calls that omit optional arguments.
     return silent(["shellcheck", "-x", "-e", "SC2119,SC2317", "-P", "SCRIPTDIR", *scripts("bash"), *scripts("/sh"),
                    *files("^tools/system/completions/")], log)
 
 
 def codespell(log):
-    # Valid words: an abbreviated option in a test, a function of the kernel, and a debug flag of the cards.
+    # Valid words that codespell does not know: an abbreviated option in a test, a function of the kernel, and a debug
+    # flag of the cards.
     return silent(["codespell", "-L", "siz,iput,strat", "--", *[name for name in files("") if name not in FOREIGN]], log)
 
 
@@ -305,7 +310,8 @@ def install_into(root, kernel, args, log):
     if status == 0:
         status = command.run([*make, "DEPMOD=true", f"DESTDIR={root}", "install"], log, 600)
     with open(log, encoding="utf-8") as file:
-        # In lower case only: "Warning: ... missing 'System.map'" of the kernel is about Debian's headers.
+        # Search for these words in lower case only, because the kernel prints "Warning: ... missing 'System.map'" with
+        # Debian's headers.
         good = status == 0 and not re.search(r"\berror\b|warning:", file.read())
     if good:
         unsure.unlink()

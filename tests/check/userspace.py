@@ -89,7 +89,8 @@ def added(programs, tools, samples, folder):
 
 GOOD_CONF = {"plain": "[rfm2g0]\nnode = 1\n", "byte order mark": "\ufeff[rfm2g0]\nnode = 0x10\n",
              "blanks": "[ rfm2g0 ]\nnode = 0\nsize = 1M\n"}
-# {case: (file, all messages that it must cause)}. Lines below an invalid section cause no message.
+# Files vrfm.conf with errors, as {case: (file, all messages that it must cause)}. Lines below an invalid section cause
+# no message.
 WRONG_CONF = {"octal node": ("[rfm2g0]\nnode = 010\n", [":2: node 010: a number has no leading 0"]),
               "octal peer": ("[rfm2g0]\nnode = 1\npeer = 08 10.0.0.1\n", [":3: peer 08: 0 to 255, without a leading 0"]),
               "octal size": ("[rfm2g0]\nnode = 1\nsize = 064M\n", [":3: size 064M: 4K to 2G, a multiple of 4K"]),

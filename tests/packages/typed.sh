@@ -39,7 +39,7 @@ stands() {
 	[[ $'\n'"$commands"$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# taken COMMAND: note that COMMAND is typed, and check that the page has it.
+# taken COMMAND: record that COMMAND is typed, and fail if the page does not have COMMAND.
 taken() {
 	stands "$1" || ok 1 "the page has the command: $1"
 	echo "$1" >>"$mine"
@@ -91,8 +91,8 @@ served() {
 	ok $? "the server ends without an error"
 }
 
-# excepted REASON COMMAND...: note commands that this test does not type. One case for each, which passes if the page has the
-# command.
+# excepted REASON COMMAND...: except commands of the page that this test does not type. Each COMMAND is one case, which
+# passes if the page has COMMAND.
 excepted() {
 	local command
 	for command in "${@:2}"; do

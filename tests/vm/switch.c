@@ -38,7 +38,8 @@ struct port {
 
 struct entry {
 	unsigned char addr[ETH_ALEN];
-	int port;		/* number of the port; -1: free entry */
+	/* Number of the port behind which the address is; -1: free entry. */
+	int port;
 };
 
 static struct port ports[MAX_PORTS];
@@ -96,8 +97,8 @@ static void enqueue(int to, const unsigned char *data, size_t len)
 }
 
 /*
- * Send a frame to a port. Queue the frame if others wait for the same port, so
- * that they stay in order.
+ * Send a frame to a port. If earlier frames are queued for this port, queue the
+ * frame behind them, so that frames stay in order.
  */
 static void deliver(int to, const unsigned char *data, size_t len)
 {

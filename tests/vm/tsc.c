@@ -5,8 +5,8 @@
  * Print the frequency of this processor's time stamp counter in kHz, for the command line of a
  * guest.
  *
- * A guest on an emulated processor reads the counter of the host. On a busy host the guest's own
- * calibration of the counter may be wrong by a factor of five. Then all its clocks are also wrong.
+ * A guest on an emulated processor reads the counter of the host. On a busy host the frequency that
+ * the guest itself measures may be wrong by a factor of five, and all clocks of the guest with it.
  */
 #include <limits.h>
 #include <stdio.h>
