@@ -14,6 +14,7 @@
  * of the other receives are owed. This does not count credits that CREDIT
  * messages have used ("quiet" credits). Otherwise two ends whose owners hold
  * nearly all buffers would answer each other endlessly. Quiet credits do count
+ *  - if half of the whole queue is owed,
  *  - if the peer has no credit left,
  *  - if the peer has only the reserved credit, and two or more are owed.
  *    So the peer can send as long as the owner leaves KRDMA_CREDIT_KEEP

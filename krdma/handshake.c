@@ -251,8 +251,9 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 
 /*
  * Check whether no step is left. The exchange of START must happen only once,
- * because it frees the buffers that it uses. The peer's START or
- * krdma_step_nudge() may queue the work again after the exchange.
+ * because it frees the buffers that it uses. However, step_work may run again
+ * after the exchange, because the peer's START or krdma_msg_nudge_later() has
+ * queued it.
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {

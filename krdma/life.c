@@ -11,19 +11,22 @@
  * krdma_release_cb() does the teardown. After close_work, call_work notifies
  * the owner, on a queue that no teardown waits for.
  *
- * The following can still reach a connection during its teardown:
+ * The following may still use a connection or listener during its teardown. The
+ * text after each colon describes why this is safe:
  *  - CM callbacks: rdma_destroy_id() waits for them
  *  - completion handlers: ib_drain_qp() waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them, and each caller holds a
  *    reference
  *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work
  *    and call_work: each holds a reference
- *  - messages that the owner keeps: each holds a reference, and uses only its
- *    memory
- *  - removal of the device: no longer after krdma_device_detach()
- *  - notification of a listener of new devices: no longer after
- *    krdma_listen_end()
- *  - a listener with the connection on one of its lists: holds a reference
+ *  - messages that the owner keeps: each holds a reference, and uses only the
+ *    memory of the connection
+ *  - the function that closes the connections of a removed RDMA device:
+ *    krdma_device_detach() takes the connection off the device's list
+ *  - the function that notifies listeners of a new RDMA device:
+ *    krdma_listen_end() takes the listener off the list of listeners to notify
+ *  - a listener with the connection on one of its lists: the listener holds a
+ *    reference
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -99,8 +102,8 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
 	/*
-	 * Not before rdma_destroy_id(): until then a CM callback may start the
-	 * timer.
+	 * Stop the timer after rdma_destroy_id(), because a CM callback may
+	 * start the timer until then.
 	 */
 	krdma_conn_stop_timer(conn);
 	if (conn->mode->ended)
@@ -230,7 +233,8 @@ static const struct krdma_mode *krdma_message_mode;
  * krdma_life_set_message_mode - set what message mode adds to connections
  * @mode: constant
  *
- * The layers above supply it, so that nothing here depends on messages.
+ * A higher layer supplies @mode, so that this layer does not depend on
+ * messages.
  *
  * Context: module init, before there is a connection.
  */
@@ -262,8 +266,9 @@ static const struct krdma_mode krdma_raw_mode = {
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 {
 	/*
-	 * Lock class of listeners. Closing a listener takes the setup locks of
-	 * its requests while it holds its own.
+	 * The setup locks of listeners have a lock class of their own, because
+	 * closing a listener takes the setup locks of its requests while it
+	 * holds the setup lock of the listener.
 	 */
 	static struct lock_class_key listener_setup;
 

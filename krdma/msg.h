@@ -201,7 +201,10 @@ static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 		recv->len == recv->hdr.msg_len);
 }
 
-/* Time in ms after which the client suspects that siw has missed its START. */
+/*
+ * Interval in ms at which a client sends further messages while it waits for
+ * the server's START, see KRDMA_QUIRK_MISSED_START.
+ */
 #define KRDMA_MSG_NUDGE_MS 100
 
 /* msg.c */

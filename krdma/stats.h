@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters. Each counter exists once for the module, per CPU, and once for each
- * connection or listener.
+ * Counters. The module has a set of all counters on each CPU. In addition, each
+ * connection and each listener has a set of its own.
  */
 #ifndef KRDMA_STATS_H
 #define KRDMA_STATS_H
@@ -80,8 +80,9 @@ enum krdma_breach {
 #define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
 
 /*
- * Counters. If a comment names an enum, there is one counter for each value of
- * that enum, and the constant is the index of the first of them.
+ * Indices of counters. If a comment names an enum, there is one counter for
+ * each value of that enum, and the constant is the index of the first such
+ * counter.
  */
 enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,

@@ -9,7 +9,7 @@
 #include "wire.h"
 
 /**
- * krdma_hello_encode - write a hello
+ * krdma_hello_encode - encode a hello
  * @wire: result, 24 bytes
  * @hello: contents, except the version: krdma always sends its own
  */
@@ -45,7 +45,7 @@ static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
 }
 
 /*
- * Read a code (GID type or MTU) from the features of a hello. The result is 0,
+ * Decode a code (GID type or MTU) in the features of a hello. The result is 0,
  * which means not known, for a code that only a newer version knows.
  */
 static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
@@ -56,7 +56,7 @@ static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 }
 
 /**
- * krdma_hello_decode - read a peer's hello
+ * krdma_hello_decode - decode a peer's hello
  * @hello: result; its version is the newest that both ends support
  * @data: private data of REQ or REP
  * @len: length of @data in bytes; InfiniBand pads, so this may exceed the
@@ -101,7 +101,7 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 }
 
 /**
- * krdma_rej_encode - write the reason of a reject
+ * krdma_rej_encode - encode the reason of a reject
  * @wire: result, 8 bytes
  * @reason: see &enum krdma_wire_reason
  * @user_len: length of the user's data behind @wire, in bytes
@@ -117,7 +117,7 @@ void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
 }
 
 /**
- * krdma_rej_decode - read the reason of the peer's reject
+ * krdma_rej_decode - decode the reason of the peer's reject
  * @reason: result: any number, because a newer peer may use new reasons
  * @user_len: result: length of the user's data behind the struct, in bytes
  * @data: private data of REJ
@@ -164,7 +164,7 @@ int krdma_rej_errno(u8 reason)
 }
 
 /**
- * krdma_hdr_encode - write a message header
+ * krdma_hdr_encode - encode a message header
  * @wire: result, 16 bytes
  * @hdr: contents
  */
@@ -258,7 +258,7 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 }
 
 /**
- * krdma_hdr_decode - read the header of a received message
+ * krdma_hdr_decode - decode the header of a received message
  * @hdr: result
  * @data: received bytes
  * @len: number of received bytes
@@ -292,9 +292,9 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 }
 
 /**
- * krdma_seg_encode - describe one MR
+ * krdma_seg_encode - encode a segment: the description of one MR
  * @wire: result
- * @seg: the MR
+ * @seg: the segment
  */
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg)
 {
@@ -306,7 +306,7 @@ void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg)
 }
 
 /**
- * krdma_seg_decode - read the description of one MR
+ * krdma_seg_decode - decode a segment: the description of one MR
  * @seg: result, not checked
  * @wire: description from the peer
  */
@@ -333,8 +333,8 @@ size_t krdma_export_wire_size(u32 nsegs)
 }
 
 /**
- * krdma_export_encode - write the head of an exported buffer's description
- * @exported: result; the caller writes the segments behind it
+ * krdma_export_encode - encode the head of an exported buffer's description
+ * @exported: result; the caller stores the encoded segments behind it
  * @len: length of all segments in bytes
  * @nsegs: number of segments
  */
@@ -347,9 +347,9 @@ void krdma_export_encode(struct krdma_wire_export *exported, u64 len, u32 nsegs)
 }
 
 /**
- * krdma_export_count - return the number of segments of a peer's exported
- * buffer
- * @data: description behind the header of START
+ * krdma_export_count - return the number of segments in the description of an
+ * exported buffer
+ * @data: description from the peer
  * @len: length of @data in bytes
  *
  * Return: number of segments, at least 1, or -EPROTO.
@@ -369,10 +369,10 @@ int krdma_export_count(const void *data, size_t len)
 }
 
 /**
- * krdma_export_decode - read a peer's exported buffer
+ * krdma_export_decode - decode the description of an exported buffer
  * @segs: result, @nsegs elements
  * @nsegs: return value of krdma_export_count()
- * @data: description behind the header of START
+ * @data: description from the peer
  * @len: length of @data in bytes
  *
  * Return: 0, or -EPROTO: a segment is empty or wraps, or the lengths do not

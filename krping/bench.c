@@ -22,8 +22,10 @@
  * the test by disconnecting.
  *
  * New peers exchange end messages, the client first. After that, both sides
- * know that all operations were done. They also know whether the data in their
- * memory are those that the peer wrote or advertised.
+ * know that all operations have completed. With verify, the end message of a
+ * side has the checksum of the data that the peer got from this side, by WRITEs
+ * of this side or by READs of the peer. The side that got data compares the
+ * checksum of its memory with the one in the end message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

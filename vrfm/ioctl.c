@@ -3,9 +3,9 @@
  * The ioctls of RFM2g and those of vrfm, one function for each. The two tables
  * assign the functions to the commands.
  *
- * Commands are compared by their whole numbers. The size and direction that are
- * encoded in a number are often wrong. So each function copies the bytes that
- * its command really takes.
+ * A command is found if all 32 bits of its number match. Two fields of the
+ * number encode the size and direction of the argument, but are often wrong. So
+ * each function copies the bytes that its command really takes or returns.
  */
 #include <linux/compat.h>
 #include <linux/mm.h>

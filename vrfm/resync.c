@@ -42,8 +42,9 @@
 /* Timeout of peers' reports about a departed node, in ms. */
 #define VRFM_RESYNC_SAID_MS 1000
 /*
- * Maximum time between the two INFOs whose ages are compared, in ms. If the INFO
- * of this node is older than that, it is sent again before the comparison.
+ * Maximum time, in ms, from sending the INFO of this node to receiving the INFO
+ * of the peer. After a longer time, this node sends its INFO again before it
+ * compares the ages in the two INFOs.
  */
 #define VRFM_RESYNC_INFO_MS 1000
 /*
@@ -52,7 +53,8 @@
  */
 #define VRFM_RESYNC_LESS_MS 10000
 /*
- * Time for peers to send own words, in ms: a constant, and more for each MiB.
+ * Time for peers to send their own words, in ms: a constant part, and a part
+ * for each MiB of the memory.
  */
 #define VRFM_RESYNC_SWEEP_MS 30000
 #define VRFM_RESYNC_SWEEP_MIB_MS 1000
@@ -427,11 +429,11 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
 }
 
 /*
- * Merge two words that fill 8 aligned bytes by one store, so that no reader sees
- * half of a double.
+ * Merge a pair: two words that together fill 8 aligned bytes. One store changes
+ * both words, so that no reader sees half of a double.
  *
- * Return: false if only one word is wanted, or a program has stored into the
- * pair by now. Then the words must be merged one by one.
+ * Return: false if this node does not take both words, or a program has stored
+ * into the pair by now. In this case merge the words one by one.
  */
 static bool vrfm_resync_pair(struct vrfm_dev *vdev, u32 index, const u32 *words)
 {
@@ -928,8 +930,10 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 /* ---- choosing what to load ---- */
 
 /*
- * Check whether this node's INFO is too old to be compared with the peer's: the
- * image has aged since then, so the peer's image would look older than it is.
+ * Check whether this node sent its INFO more than VRFM_RESYNC_INFO_MS before
+ * the peer's INFO arrived. In that case the two ages must not be compared: this
+ * node's image has aged in between, so the peer's image would look older than
+ * it is.
  */
 static bool vrfm_info_is_stale(struct vrfm_link *link)
 {
@@ -943,10 +947,10 @@ static bool vrfm_info_is_stale(struct vrfm_link *link)
 
 /*
  * Check whether the peer's image is older. Both nodes compare the same two
- * INFOs, one of each node, so their results agree. If the INFO of one node is
- * older by more than VRFM_RESYNC_INFO_MS, that node first sends a new one. Until
- * the new INFO arrives, the other node takes its own image for the older one,
- * and waits.
+ * INFOs, one of each node, so their results agree. If one node sent its INFO
+ * more than VRFM_RESYNC_INFO_MS before the other node's INFO arrived, that node
+ * first sends a new INFO. Until the new INFO arrives, the other node takes its
+ * own image for the older one, and waits.
  */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)

@@ -509,8 +509,8 @@ static void random_messages_change_memory_if_valid(struct kunit *test)
 /* ---- one rule each ---- */
 
 /*
- * Return the data of the events that were raised since the last call, one byte
- * each.
+ * Return the data of the events that were raised since the last call of this
+ * function, one byte for each event.
  */
 static u64 raised(void)
 {
@@ -634,7 +634,7 @@ static void write_block(struct fuzz *f, u32 len)
 	vrfm_link_update(f->link, 0, f->room + FENCE, len, NULL);
 }
 
-/* Peers that have different parts of a write must not count as equal. */
+/* Two peers that have different parts of a write must not count as equal. */
 static void only_end_of_write_has_its_serial(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -687,8 +687,8 @@ static int complete_at_once(struct krdma_req *req)
 }
 
 /*
- * The pages of an answer to a PULL share messages, even if each message
- * completes at once.
+ * Each message of an answer to a PULL contains several pages, even if the
+ * adapter completes each message as soon as it is posted.
  */
 static void image_pages_share_messages(struct kunit *test)
 {
@@ -1116,9 +1116,9 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 }
 
 /*
- * A write to a peer that was left behind must not queue the work that sends
- * missed words before catching up may begin. The work takes the write lock, and
- * would do so for each write.
+ * While the penalty of a peer that was left behind lasts, a write must not
+ * queue the work that sends missed words. Otherwise this work would take the
+ * write lock for each write.
  */
 static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 {
@@ -1267,8 +1267,8 @@ static void writer_in_turn_inherits_priority(struct kunit *test)
 /**
  * struct look - a task that takes vrfm_dev.write_lock once
  * @link: link
- * @missed: number of missed words at that time
- * @over: completed after that
+ * @missed: number of missed words while the task holds the lock
+ * @over: completed when the task has released the lock
  */
 struct look {
 	struct vrfm_link *link;

@@ -493,7 +493,8 @@ static void sync_step_is_limited_by_runs(struct kunit *test)
 
 /*
  * Return the number of runs in a message that begin or end between the two words
- * of a pair of which both are among the words from @first on, before @end.
+ * of a pair (8 aligned bytes). Count only pairs of which both words are among
+ * the words from @first on, before @end.
  */
 static u32 cut_pairs(struct vrfm_slot *slot, u32 first, u32 end)
 {
@@ -775,7 +776,7 @@ static void nodes_choose_different_donors(struct kunit *test)
 /**
  * struct double_reader - a task that reads a double while it is merged
  * @at: the double
- * @torn: number of times that its halves were of different values
+ * @torn: number of times that the two halves of @at differed
  */
 struct double_reader {
 	const u64 *at;
@@ -826,7 +827,12 @@ static void merge_does_not_tear_doubles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_pairs, 300000U);
 }
 
-/* Words 1 and 2 are not a pair, and word 4 belongs to this node. */
+/*
+ * The donor sends the words 1 to 5 of a page. Words 0 and 1 are a pair (8
+ * aligned bytes), as are 2 and 3, and 4 and 5. The donor sends only one word of
+ * the first pair. Word 4 is an own word of this node, so it must not change.
+ * The four other words that the donor sends must be merged.
+ */
 static void merge_takes_wanted_half_of_pair(struct kunit *test)
 {
 	struct fuzz *f = test->priv;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A link from node A to node B: vrfm/link.c, vrfm/sync.c.
+ * A link from node A to node B: vrfm/link.c, vrfm/catchup.c.
  *
  * A repeatedly writes data, then a counter, and then sends an event. The link is
  * cut and comes up again. While the link is down, B may restart, or the admin of A

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# alloc-failures: each allocation of a call fails once: the first one in the first attempt, the second one in the second
-# attempt, and so on. The call returns an error or succeeds without the memory, the peer is notified in time, no
-# resource is left, and the next attempt works.
+# alloc-failures: each allocation of a call fails once: the call's first allocation in the first attempt, its second
+# allocation in the second attempt, and so on. The call returns an error or succeeds without the memory, the peer is
+# notified in time, no resource is left, and the next attempt works.
 #
 #   node 1 (echoes on 7000 and 7005, exports buffers on 7001, gets notifying writes on 7004)
 #     <--- krdma, krping ---> node 2
@@ -31,7 +31,7 @@ debug=/sys/kernel/debug
 # Errnos of calls that create a connection or listener. ENFILE means that the kernel could not allocate the inode of a
 # socket; rxe has a socket for each QP.
 refused="0 ENOMEM ENFILE"
-# Maximum number of allocations of a call; a test with more of them fails.
+# Limit for the number of attempts, one for each allocation of a call. A test that reaches this limit fails.
 most=400
 
 # Configure fault injection: failures may hit slab and page allocations of any kind, and the kernel logs a stack for each.
@@ -67,7 +67,7 @@ sites() {
 }
 
 # each NAME ERRNOS COMMAND...: let the Nth allocation of COMMAND fail, for N = 1, 2, ... until COMMAND has fewer than N
-# allocations. COMMAND must return one of ERRNOS in time. 0 in ERRNOS means that COMMAND may succeed without the memory.
+# allocations. COMMAND must return one of ERRNOS in time. ERRNOS has 0 if COMMAND may succeed without the memory.
 each() {
 	local name=$1 allowed=$2 n wrong=0 late=0 failed=0
 	shift 2

@@ -72,8 +72,8 @@ sink() {
 			trap - EXIT
 			within 20 test -s /exchange/key
 			echo "$(</exchange/key)" >/sys/module/krdma_hostile/parameters/told
-			# Do not end this process before the attack has ended: the signal that it sends to its parent
-			# when it ends would end the attack.
+			# Keep this background process alive until the attack has completed. When the process exits,
+			# the shell gets SIGCHLD, which would interrupt the attack in the shell's system call.
 			within 20 test -e /exchange/read
 		) &
 		attack "${started[@]}" "offer:{type=7,len=$max_msg,seg=0/0/1}" told:20000 read:told:0:$max_msg

@@ -115,8 +115,9 @@ ends() {
 	ok $? "all acknowledged messages are delivered before the end: $lost of 20 rounds lost some"
 }
 
-# The connection ends before krdma has notified the owner that it is connected. So the worker that notifies the owner
-# delivers all messages.
+# The messages arrive and the connection ends while the owner's callback connected() runs, which takes a second here.
+# Only after that does a work deliver the messages. Here krdma's queue for callbacks runs one work at a time, so the work
+# that calls closing() must not wait for the work that delivers.
 one_worker() {
 	local n
 	for n in 1 2 3; do

@@ -45,7 +45,8 @@ show                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  EN
 close                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
 "
 
-# column COLUMN SLOT: one case for each call: on the object in SLOT it returns the errno in COLUMN.
+# column COLUMN SLOT: one case for each call that has an errno in the column COLUMN of "calls". The case checks that the
+# call returns this errno for the object that krdma_test keeps under the name SLOT.
 column() {
 	local call slot=$2 results wanted words
 	while read -ra results; do
@@ -78,8 +79,8 @@ pins() {
 	ok $? "krdma cannot be unloaded with $what"
 }
 
-# unpinned N: one case: krdma has N references again. Wait for this, because an object may be freed a little later than
-# it is released.
+# unpinned N: one case: krdma has N references again. Wait until it has, because an object may be freed a little later
+# than it is released.
 unpinned() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	within 5 eval "((\$(references) == $1))"

@@ -40,7 +40,7 @@ struct ktest_reply {
 };
 
 /**
- * struct ktest_rxcb - state of the server with messages by callback
+ * struct ktest_rxcb - state of the server whose receive callback gets messages
  * @lock: protects @kept, @nkept, @keep, @number
  * @kept: list of struct ktest_rx_msg, the oldest first
  * @nkept: number of messages in @kept
