@@ -164,9 +164,9 @@ connects_at_random() {
 	for i in 1 2; do
 		connect_once
 		kt_result c
+		span=$((kt_ms * 1000 + 2000))
 		kt release c
 	done
-	span=$((kt_ms * 1000 + 2000))
 	for ((i = 0; i < $1; i++)); do
 		random "$span"
 		connect_once
