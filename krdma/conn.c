@@ -282,6 +282,77 @@ void krdma_conn_abort(struct krdma_conn *conn, int error)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
+static void krdma_conn_abort_for_locked(struct krdma_conn *conn, int error,
+					enum krdma_cause cause, u32 arg)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state < KRDMA_CLOSING) {
+		conn->life.cause = cause;
+		conn->life.cause_arg = arg;
+	}
+	krdma_conn_abort_locked(conn, error);
+}
+
+/**
+ * krdma_conn_abort_for - begin to close a connection, and log the cause later
+ * @conn: connection
+ * @error: reason, as for krdma_conn_abort()
+ * @cause: cause for the log; only that of the first reason is logged
+ * @arg: number that belongs to @cause
+ *
+ * A completion must not print, because a slow console would hold up the program
+ * that it interrupts, for example a control loop that holds a lock. close_work
+ * or the release of the connection logs the cause.
+ *
+ * Context: any.
+ */
+void krdma_conn_abort_for(struct krdma_conn *conn, int error,
+			  enum krdma_cause cause, u32 arg)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_conn_abort_for_locked(conn, error, cause, arg);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_log_end - log the cause of the end of a connection, once
+ * @conn: connection; no effect if there is nothing to log
+ *
+ * Context: process.
+ */
+void krdma_conn_log_end(struct krdma_conn *conn)
+{
+	enum krdma_cause cause;
+	unsigned long flags;
+	u32 arg;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	cause = conn->life.cause;
+	arg = conn->life.cause_arg;
+	conn->life.cause = KRDMA_CAUSE_NONE;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	switch (cause) {
+	case KRDMA_CAUSE_NONE:
+		break;
+	case KRDMA_CAUSE_WR:
+		pr_info_ratelimited("%pISpc: work request failed: %s\n",
+				    &conn->cm.peer, ib_wc_status_msg(arg));
+		break;
+	case KRDMA_CAUSE_MESSAGE:
+		pr_info_ratelimited(
+			"%pISpc: bad message of %u bytes, closing\n",
+			&conn->cm.peer, arg);
+		break;
+	case KRDMA_CAUSE_UNKNOWN:
+		pr_info_ratelimited(
+			"%pISpc: the queue pair failed, for no known reason\n",
+			&conn->cm.peer);
+		break;
+	}
+}
+
 /**
  * krdma_conn_fatal_errno - return the errno for a fatal error of the QP
  * @conn: connection
@@ -299,17 +370,6 @@ int krdma_conn_fatal_errno(const struct krdma_conn *conn)
 							       -EIO;
 }
 
-static void krdma_conn_unexplained_locked(struct krdma_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state >= KRDMA_CLOSING)
-		return;
-	pr_info_ratelimited(
-		"%pISpc: the queue pair failed, for no known reason\n",
-		&conn->cm.peer);
-	krdma_conn_abort_locked(conn, krdma_conn_fatal_errno(conn));
-}
-
 /**
  * krdma_conn_timer_work - end a connection that is not established in time
  * @work: krdma_works.timer of a connection
@@ -322,7 +382,8 @@ void krdma_conn_timer_work(struct work_struct *work)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	if (conn->life.flushed)
-		krdma_conn_unexplained_locked(conn);
+		krdma_conn_abort_for_locked(conn, krdma_conn_fatal_errno(conn),
+					    KRDMA_CAUSE_UNKNOWN, 0);
 	else if (conn->cb.state < KRDMA_ESTABLISHED ||
 		 (conn->life.async && !conn->life.report))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);

@@ -177,6 +177,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 		container_of(work, struct krdma_conn, work.close);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
+	krdma_conn_log_end(conn);
 	krdma_conn_close(conn);
 	krdma_conn_tell_end(conn);
 	krdma_conn_put(conn);
@@ -421,6 +422,7 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_cancel_works(conn);
+	krdma_conn_log_end(conn);
 	if (conn->mode->released)
 		conn->mode->released(conn);
 }

@@ -15,8 +15,6 @@
  * holds a bit of krdma_sendq.busy. Before krdma_msg_stop() unmaps buffers, it
  * waits for senders and for users of the copy buffer.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -699,11 +697,10 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ret = krdma_msg_received(conn, recv, wc);
 	if (!ret)
 		return;
-	if (ret == -EPROTO)
-		pr_info_ratelimited(
-			"%pISpc: bad message of %u bytes, closing\n",
-			&conn->cm.peer, wc->byte_len);
-	krdma_conn_abort(conn, ret);
+	krdma_conn_abort_for(conn, ret,
+			     ret == -EPROTO ? KRDMA_CAUSE_MESSAGE :
+					      KRDMA_CAUSE_NONE,
+			     wc->byte_len);
 }
 
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)

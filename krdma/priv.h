@@ -216,12 +216,28 @@ enum krdma_bye {
 };
 
 /**
+ * enum krdma_cause - cause of an end that the log reports
+ * @KRDMA_CAUSE_NONE: nothing to report
+ * @KRDMA_CAUSE_WR: a work request failed; with its &enum ib_wc_status
+ * @KRDMA_CAUSE_MESSAGE: the peer sent a bad message; with its length in bytes
+ * @KRDMA_CAUSE_UNKNOWN: the queue pair failed, and nothing reported the reason
+ */
+enum krdma_cause {
+	KRDMA_CAUSE_NONE = 0,
+	KRDMA_CAUSE_WR,
+	KRDMA_CAUSE_MESSAGE,
+	KRDMA_CAUSE_UNKNOWN,
+};
+
+/**
  * struct krdma_life - life cycle of a connection, and notifications of it
  * @owner: ownership of the connection; only krdma_conn_set_owner_locked()
  *	writes it
  * @reach: progress of connecting, see krdma_conn_is_open()
  * @report: progress of connected(), if @async
  * @bye: progress of krdma_close()
+ * @cause: cause of the end, until it is logged
+ * @cause_arg: number that belongs to @cause
  * @call_closing: krdma_works.call must call closing() after the last message
  * @in_step: a connect step is running. If the connection has ended, the end of
  *	the step queues krdma_works.close
@@ -237,6 +253,8 @@ struct krdma_life {
 	enum krdma_reach reach;
 	enum krdma_report report;
 	enum krdma_bye bye;
+	enum krdma_cause cause;
+	u32 cause_arg;
 	bool call_closing;
 	bool in_step;
 	bool hung_up;

@@ -8,8 +8,6 @@
  * list. The context that takes an entry off calls the entry's done(), so done()
  * is called exactly once.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -196,12 +194,11 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 		krdma_conn_flushed(conn);
 		return;
 	}
-	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->cm.peer,
-			    ib_wc_status_msg(status));
-	if (status == IB_WC_LOC_QP_OP_ERR)
-		krdma_conn_abort(conn, krdma_conn_fatal_errno(conn));
-	else
-		krdma_conn_abort(conn, krdma_wc_errno(status));
+	krdma_conn_abort_for(conn,
+			     status == IB_WC_LOC_QP_OP_ERR ?
+				     krdma_conn_fatal_errno(conn) :
+				     krdma_wc_errno(status),
+			     KRDMA_CAUSE_WR, status);
 }
 
 /**

@@ -597,6 +597,11 @@ else
 	done
 	for slot in l shows m rw strict; do expect 0 release $slot; done
 	expect 0 server end
+	# With arguments, perhaps no group sends a bad message.
+	if (($# == 0)); then
+		dmesg_node | grep -q 'bad message of [0-9]* bytes, closing'
+		ok $? "the log names a bad message as the cause of an end"
+	fi
 fi
 end=$((SECONDS + 5 * slow))
 until (($(wc -l <$files/connections) == 1)) || ((SECONDS >= end)); do sleep 0.1; done
