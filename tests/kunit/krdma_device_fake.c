@@ -698,6 +698,8 @@ static int fake_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	    attr->cap.max_recv_wr > attrs->max_qp_wr ||
 	    attr->cap.max_send_sge > attrs->max_send_sge)
 		return -EINVAL;
+	if (fake->lacks_inline_memory && attr->cap.max_inline_data)
+		return -ENOMEM;
 	qp->cap = attr->cap;
 	qp->signals_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	INIT_LIST_HEAD(&qp->sq);

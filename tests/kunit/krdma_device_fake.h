@@ -36,6 +36,7 @@
  * @copies: mapping and syncing copy memory to and from the arena
  * @max_map: maximum length of a mapping in bytes
  * @max_inline: maximum inline data of a QP in bytes
+ * @lacks_inline_memory: a QP with inline data cannot be created: -ENOMEM
  * @reuses_indices: a new MR gets the index of the last one that was destroyed
  * @free_index: index of the last MR that was destroyed; 0: the next MR gets a
  *	new index
@@ -63,6 +64,7 @@ struct fake {
 	u32 max_map;
 	u32 max_inline;
 	bool refuses_inv;
+	bool lacks_inline_memory;
 	bool reuses_indices;
 	u32 free_index;
 	u32 grows_after;

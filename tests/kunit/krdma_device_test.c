@@ -21,6 +21,7 @@
 #define KRDMA_DEVICE_FAKE_ITSELF
 #include "krdma_device_fake.h"
 
+#include "../../krdma/conn.h"
 #include "../../krdma/priv.h"
 
 #define WAIT_MS 5000
@@ -34,7 +35,8 @@
 /*
  * Two ends of a connection, and the results of their callbacks. The server is
  * in @domain. The client has @ops, or client_ops if @ops is NULL. @rx_msgs are
- * received messages that the client has not released.
+ * received messages that the client has not released. @send_depth is a parameter
+ * of both ends; 0 means 32.
  */
 struct ends {
 	struct krdma_domain *domain;
@@ -47,6 +49,7 @@ struct ends {
 	struct krdma_cb *server;
 	struct completion connected;
 	int error;
+	u32 send_depth;
 };
 
 static struct ends ends;
@@ -82,7 +85,7 @@ static int connect_ends(struct ends *e, u32 flags, u32 ms)
 		.flags = flags,
 		.max_msg = SZ_1M,
 		.recv_depth = 8,
-		.send_depth = 32,
+		.send_depth = e->send_depth ?: 32,
 		.keepalive_ms = KRDMA_NEVER,
 		.op_timeout_ms = WAIT_MS,
 		.connect_timeout_ms = ms,
@@ -773,6 +776,42 @@ static u64 count_of(struct krdma_cb *cb, u32 counter)
 }
 
 /*
+ * A message of 1 MiB in MRs of two pages is read by 128 READs. The send queue has
+ * room for all of them, but at most 64 are posted in one go.
+ */
+static void long_message_is_read_in_several_goes(struct kunit *test)
+{
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 2;
+	ends.send_depth = 200;
+	connect_or_fail(test, 0);
+	exchange(test, ends.client, ends.server, 0, SZ_1M, 1);
+	KUNIT_EXPECT_GT(test, count_of(ends.server, KRDMA_COUNT_POST_PAUSES),
+			0ULL);
+}
+
+/* A lack of memory is no limit of the device, so later QPs have inline data. */
+static void inline_size_is_tried_again_after_enomem(struct kunit *test)
+{
+	fake->max_inline = 220;
+	fake->lacks_inline_memory = true;
+	connect_or_fail(test, 0);
+	KUNIT_EXPECT_EQ(test, krdma_conn(ends.client)->limits.max_inline, 0);
+	release_ends(&ends);
+	fake->lacks_inline_memory = false;
+	connect_or_fail(test, 0);
+	KUNIT_EXPECT_EQ(test, krdma_conn(ends.client)->limits.max_inline, 220);
+}
+
+/* KRDMA_NEVER and 0 mean no limit in every call that takes a time. */
+static void never_is_no_time_limit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, krdma_deadline(0), 0UL);
+	KUNIT_EXPECT_EQ(test, krdma_deadline(KRDMA_NEVER), 0UL);
+	KUNIT_EXPECT_NE(test, krdma_deadline(1), 0UL);
+	KUNIT_EXPECT_NE(test, krdma_deadline(KRDMA_NEVER - 1), 0UL);
+}
+
+/*
  * siw never completes a READ that gets an error response. The READ fails when
  * the connection ends.
  */
@@ -1334,6 +1373,9 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(messages_arrive_with_iwarp_keys),
 	KUNIT_CASE(device_with_one_sge_is_refused),
 	KUNIT_CASE(device_without_read_sge_is_refused),
+	KUNIT_CASE(long_message_is_read_in_several_goes),
+	KUNIT_CASE(inline_size_is_tried_again_after_enomem),
+	KUNIT_CASE(never_is_no_time_limit),
 	KUNIT_CASE(read_without_completion_fails_at_end),
 	KUNIT_CASE(send_completed_before_end_succeeds),
 	KUNIT_CASE(write_completed_before_end_succeeds),
