@@ -682,6 +682,7 @@ struct krdma_caps {
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
+u32 krdma_mr_page_size(const struct ib_device *ibdev);
 
 /* Messages */
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,

@@ -11,6 +11,7 @@
  * No function here takes a lock or sleeps, unless its description says so.
  */
 #include <linux/dma-mapping.h>
+#include <linux/export.h>
 #include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -75,27 +76,30 @@ u32 krdma_dma_max(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_dma_page_size - return the page size for registrations
+ * krdma_mr_page_size - return the page size for registrations
  * @ibdev: device
  *
- * If a device does not support the page size of a registration, its driver may
- * silently use another size, and access other memory (for example irdma).
+ * For ib_map_mr_sg(). If a device does not support the page size of a
+ * registration, its driver may silently use another size, and access other
+ * memory (for example irdma).
  *
+ * Context: any.
  * Return: the largest supported size that divides the kernel's page size.
  */
-u32 krdma_dma_page_size(const struct ib_device *ibdev)
+u32 krdma_mr_page_size(const struct ib_device *ibdev)
 {
 	u64 sizes = ibdev->attrs.page_size_cap & (PAGE_SIZE | (PAGE_SIZE - 1));
 
 	/* siw reports no page sizes. */
 	return sizes ? 1U << (fls64(sizes) - 1) : PAGE_SIZE;
 }
+EXPORT_SYMBOL_NS_GPL(krdma_mr_page_size, KRDMA_NS);
 
 /**
  * krdma_dma_mr_entries - return the maximum number of page entries of one MR
  * @ibdev: device
  *
- * Return: number of pages of krdma_dma_page_size() bytes; 0 if the device has
+ * Return: number of pages of krdma_mr_page_size() bytes; 0 if the device has
  * no fast registration.
  */
 u32 krdma_dma_mr_entries(const struct ib_device *ibdev)

@@ -156,7 +156,6 @@ struct krdma_region {
 bool krdma_dma_page_ok(const struct page *page);
 bool krdma_dma_virt_ok(const void *addr, size_t len);
 u32 krdma_dma_max(const struct ib_device *ibdev);
-u32 krdma_dma_page_size(const struct ib_device *ibdev);
 u32 krdma_dma_mr_entries(const struct ib_device *ibdev);
 bool krdma_dma_is_coherent(struct ib_device *ibdev);
 enum dma_data_direction krdma_dma_region_dir(u32 access);

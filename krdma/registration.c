@@ -169,7 +169,7 @@ void krdma_region_free(struct krdma_region *region)
  */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev)
 {
-	return (u64)krdma_dma_mr_entries(ibdev) * krdma_dma_page_size(ibdev) >>
+	return (u64)krdma_dma_mr_entries(ibdev) * krdma_mr_page_size(ibdev) >>
 	       PAGE_SHIFT;
 }
 
@@ -196,7 +196,7 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
 	region->ibdev = conn->cb.pd->device;
 	region->is_soft = ib_uses_virt_dma(region->ibdev);
-	region->page_size = krdma_dma_page_size(region->ibdev);
+	region->page_size = krdma_mr_page_size(region->ibdev);
 	region->chunk_size = chunk_size;
 	region->nchunks = nchunks;
 	INIT_LIST_HEAD(&region->link);

@@ -21,23 +21,36 @@
 
 #include "priv.h"
 
+/*
+ * List the pages of a buffer. The last page is mapped as a whole, because a
+ * bounce buffer for a part of a page may begin inside a page, and the pages of an
+ * MR must follow each other without a gap.
+ */
 static int krping_buf_alloc_sgl(struct krping_buf *buf)
 {
-	u32 left = buf->size;
 	unsigned int i;
 
 	buf->sgl = kcalloc(buf->npages, sizeof(*buf->sgl), GFP_KERNEL);
 	if (!buf->sgl)
 		return -ENOMEM;
 	sg_init_table(buf->sgl, buf->npages);
-	for (i = 0; i < buf->npages; i++) {
-		u32 len = min_t(u32, left, PAGE_SIZE);
-
+	for (i = 0; i < buf->npages; i++)
 		sg_set_page(&buf->sgl[i],
-			    virt_to_page(buf->addr + i * PAGE_SIZE), len, 0);
-		left -= len;
-	}
+			    virt_to_page(buf->addr + i * PAGE_SIZE), PAGE_SIZE,
+			    0);
 	return 0;
+}
+
+/**
+ * krping_buf_entries - return the number of page entries for a buffer in an MR
+ * @buf: buffer whose length is set
+ * @pd: protection domain of the connection
+ *
+ * Return: number of pages of krdma_mr_page_size() bytes.
+ */
+u32 krping_buf_entries(const struct krping_buf *buf, const struct ib_pd *pd)
+{
+	return buf->npages * (PAGE_SIZE / krdma_mr_page_size(pd->device));
 }
 
 /**
@@ -67,7 +80,8 @@ int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 	if (ret)
 		goto err_free_pages;
 	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
-			 krdma_mr_room(pd->device, buf->npages));
+			 krdma_mr_room(pd->device,
+				       krping_buf_entries(buf, pd)));
 	if (IS_ERR(mr)) {
 		ret = PTR_ERR(mr);
 		goto err_free_sgl;
@@ -117,12 +131,19 @@ void krping_buf_free(struct krping_buf *buf)
 int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 {
 	struct ib_mr *mr = buf->mr;
+	u32 rest = buf->npages * PAGE_SIZE - buf->size;
+	struct scatterlist *last;
 	int nents, ret;
 
 	nents = ib_dma_map_sg(mr->device, buf->sgl, buf->npages, dir);
 	if (nents <= 0)
 		return -EIO;
-	ret = ib_map_mr_sg(mr, buf->sgl, nents, NULL, PAGE_SIZE);
+	/* The key is only for the buffer, not for the rest of the last page. */
+	last = &buf->sgl[nents - 1];
+	sg_dma_len(last) -= rest;
+	ret = ib_map_mr_sg(mr, buf->sgl, nents, NULL,
+			   krdma_mr_page_size(mr->device));
+	sg_dma_len(last) += rest;
 	if (ret != nents) {
 		ib_dma_unmap_sg(mr->device, buf->sgl, buf->npages, dir);
 		return ret < 0 ? ret : -EINVAL;

@@ -55,14 +55,14 @@ static int krping_fr_alloc_mrs(struct krping_session *s, struct krping_fr *fr,
 {
 	struct ib_pd *pd = s->cb->pd;
 	struct ib_mr *mr;
+	u32 room = krdma_mr_room(pd->device, krping_buf_entries(&fr->buf, pd));
 
 	fr->sgl = kcalloc(fr->buf.npages, sizeof(*fr->sgl), GFP_KERNEL);
 	fr->mrs = kvcalloc(n, sizeof(*fr->mrs), GFP_KERNEL);
 	if (!fr->sgl || !fr->mrs)
 		return -ENOMEM;
 	while (fr->nmrs < n) {
-		mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
-				 krdma_mr_room(pd->device, fr->buf.npages));
+		mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, room);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		fr->mrs[fr->nmrs++] = mr;
@@ -117,7 +117,8 @@ static int krping_fr_map(struct krping_session *s, struct krping_fr *fr,
 {
 	u32 len = 1 + get_random_u32() % s->opts->size;
 	int n = krping_fr_cut(fr, len);
-	int ret = ib_map_mr_sg(mr, fr->sgl, n, NULL, PAGE_SIZE);
+	int ret = ib_map_mr_sg(mr, fr->sgl, n, NULL,
+			       krdma_mr_page_size(mr->device));
 
 	if (ret != n)
 		return ret < 0 ? ret : -EINVAL;

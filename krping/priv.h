@@ -614,6 +614,7 @@ int krping_touch(struct krping_session *s, struct krping_op *op);
 u32 krping_dying(const struct krping_buf *buf);
 
 /* buf.c */
+u32 krping_buf_entries(const struct krping_buf *buf, const struct ib_pd *pd);
 int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size);
 void krping_buf_free(struct krping_buf *buf);
 int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir);
