@@ -125,9 +125,8 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 		return 0;
 	}
 	krdma_count(conn, KRDMA_COUNT_MEMORY_OVER);
-	pr_info_ratelimited(
-		"%pISpc: no memory left for a message of %u bytes: msg_memory is %llu, closing\n",
-		&conn->cm.peer, len, budget->max_bytes);
+	pr_info_ratelimited("%pISpc: no memory left for a message of %u bytes: msg_memory is %llu, closing\n",
+			    &conn->cm.peer, len, budget->max_bytes);
 	krdma_conn_abort(conn, -EDQUOT);
 	return -EDQUOT;
 }

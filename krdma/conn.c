@@ -341,14 +341,12 @@ void krdma_conn_log_end(struct krdma_conn *conn)
 				    &conn->cm.peer, ib_wc_status_msg(arg));
 		break;
 	case KRDMA_CAUSE_MESSAGE:
-		pr_info_ratelimited(
-			"%pISpc: bad message of %u bytes, closing\n",
-			&conn->cm.peer, arg);
+		pr_info_ratelimited("%pISpc: bad message of %u bytes, closing\n",
+				    &conn->cm.peer, arg);
 		break;
 	case KRDMA_CAUSE_UNKNOWN:
-		pr_info_ratelimited(
-			"%pISpc: the queue pair failed, for no known reason\n",
-			&conn->cm.peer);
+		pr_info_ratelimited("%pISpc: the queue pair failed, for no known reason\n",
+				    &conn->cm.peer);
 		break;
 	}
 }

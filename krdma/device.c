@@ -428,9 +428,8 @@ int krdma_device_end_older(struct krdma_conn *conn)
 	if (!dev)
 		return -ENODEV;
 	while (!ret && (old = krdma_dev_find_older(dev, conn))) {
-		pr_info_ratelimited(
-			"%pISpc: connects again, its old connection ends\n",
-			&conn->cm.peer);
+		pr_info_ratelimited("%pISpc: connects again, its old connection ends\n",
+				    &conn->cm.peer);
 		krdma_conn_abort(old, -ECONNRESET);
 		ret = krdma_conn_wait_closed(old, until);
 		krdma_conn_put(old);

@@ -827,6 +827,7 @@ static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
 	       conn->cb.pd->device->attrs.device_cap_flags &
 		       IB_DEVICE_MEM_MGT_EXTENSIONS;
 }
+
 /* addr.c */
 struct net *krdma_callers_net(void);
 bool krdma_addr_same_host(const struct sockaddr_storage *a,

@@ -366,9 +366,8 @@ void krdma_pull_limit_work(struct work_struct *work)
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (late)
-		pr_info_ratelimited(
-			"%pISpc: does not answer the READs of its long message, closing\n",
-			&conn->cm.peer);
+		pr_info_ratelimited("%pISpc: does not answer the READs of its long message, closing\n",
+				    &conn->cm.peer);
 	krdma_conn_put(conn);
 }
 

@@ -1132,11 +1132,12 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 {
 	const struct krdma_req *req;
+	struct krdma_wr *kwr;
 
 	if (list_empty(&conn->sq.pending))
 		return false;
-	req = krdma_req(
-		list_first_entry(&conn->sq.pending, struct krdma_wr, link));
+	kwr = list_first_entry(&conn->sq.pending, struct krdma_wr, link);
+	req = krdma_req(kwr);
 	return krdma_req_takes_credit(req) &&
 	       krdma_req_has_slots_locked(conn, req) && conn->sq.greeted &&
 	       !krdma_credit_may_send(&conn->sq.credit, false);

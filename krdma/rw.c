@@ -112,9 +112,8 @@ int krdma_rw_learn(struct krdma_conn *conn)
 	krdma_msg_repost(conn, recv, false);
 	if (ret == -EPROTO) {
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_START);
-		pr_info_ratelimited(
-			"%pISpc: bad description of an exported buffer, closing\n",
-			&conn->cm.peer);
+		pr_info_ratelimited("%pISpc: bad description of an exported buffer, closing\n",
+				    &conn->cm.peer);
 	}
 	return ret;
 }

@@ -332,7 +332,7 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
  * READ without a completion ends in krdma_req_end().
  */
 static void krdma_wr_cut_each_locked(struct krdma_conn *conn,
-				    struct list_head *over)
+				     struct list_head *over)
 {
 	struct krdma_wr *kwr, *next;
 
