@@ -202,8 +202,8 @@ static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 }
 
 /*
- * Interval in ms at which a client sends further messages while it waits for
- * the server's START, see KRDMA_QUIRK_MISSED_START.
+ * Interval in ms at which a client sends an empty message while it waits for
+ * the server's START, see krdma_msg_nudge().
  */
 #define KRDMA_MSG_NUDGE_MS 100
 

@@ -59,9 +59,10 @@ struct krdma_msg;
 /*
  * workqueue.c: krdma_wq runs teardown, timers, keep-alive and the steps of
  * accepting. Work on krdma_wq waits neither for a peer nor for an owner.
- * krdma_peer_wq runs work that may wait for a peer: registrations behind READs
- * in flight. krdma_connect_wq runs the connect steps of clients. On siw a
- * connect step waits for TCP, for minutes if a host drops SYNs.
+ * krdma_peer_wq runs work that may wait for a peer: a registration waits in the
+ * send queue while earlier READs are in flight. krdma_connect_wq runs the
+ * connect steps of clients. On siw a connect step waits for TCP, for minutes if
+ * a host drops SYNs.
  */
 extern struct workqueue_struct *krdma_wq;
 extern struct workqueue_struct *krdma_peer_wq;

@@ -95,7 +95,8 @@ bool vrfm_history_forget(struct vrfm_history *history, u64 epoch)
 /**
  * vrfm_history_add - add a life that has ended
  * @history: history of the node
- * @life: writes of the life that the memory contains; epoch 0: add nothing
+ * @life: a life, and which of its writes the memory contains. If its epoch is
+ *	0, nothing is added
  *
  * An entry of the same life is replaced. If the history is full, the oldest
  * life is dropped.

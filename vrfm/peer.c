@@ -545,7 +545,10 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	vrfm_regs_peers(link->vdev, -1, 0);
 }
 
-/* Begin to end an accepted connection of a link that was unlisted. */
+/*
+ * Begin to end the accepted connection, if any, of a link that the list of the
+ * device no longer has.
+ */
 static void vrfm_peer_disconnect(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);

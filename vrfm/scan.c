@@ -465,9 +465,9 @@ static bool vrfm_page_is_held(struct page *page, int tables)
 {
 	int count;
 
-	smp_rmb(); /* read the count after the number of tables */
+	smp_rmb(); /* read the count after TABLES, which the caller has read */
 	count = page_count(page);
-	smp_rmb(); /* read the number of tables again after the count */
+	smp_rmb(); /* read the number of page tables again after the count */
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 

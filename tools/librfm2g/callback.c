@@ -20,7 +20,10 @@
 
 #include "priv.h"
 
-/* Maximum pause while another thread or process waits for the same event. */
+/*
+ * Maximum pause of a callback's thread before it tries again to wait for an
+ * event, if another thread or process already waits for this event.
+ */
 #define RFM2G_CALLBACK_PAUSE_MS 16
 
 /**

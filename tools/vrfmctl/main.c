@@ -163,7 +163,10 @@ static enum ctl_result ctl_down_named(int argc, char **argv)
 static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 				    char **argv)
 {
-	/* Mount configfs, because only its directories show the devices. */
+	/*
+	 * If the driver is loaded, ctl_load() only mounts configfs, whose
+	 * directories show the devices.
+	 */
 	if (ctl_is_loaded() && !ctl_load())
 		return CTL_FAILED;
 	if (argc)

@@ -212,7 +212,7 @@ stuck() {
 }
 
 # When the close begins, some callers wait to post a request, because earlier messages lack credits. These callers are
-# refused, so no request is posted after the message that carries the reason.
+# refused, so no request is posted after BYE, the message with the reason of the close.
 latecomers() {
 	local stalls len end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then

@@ -27,7 +27,7 @@ before=$(resources)
 # barriers.
 equal() {
 	local status=0
-	# Wait until no node writes, because a peer that has fallen behind needs time to catch up.
+	# Wait until no node writes any more. Then wait until peers that have fallen behind have caught up.
 	barrier "$1-quiet"
 	rfm_settle || status=1
 	barrier "$1-synced"
