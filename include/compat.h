@@ -126,8 +126,8 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 	might_sleep();							\
 	if (!(condition))						\
 		__killed = __wait_event_hrtimeout(wq, condition, __left, \
-						  TASK_KILLABLE |	\
-						  TASK_FREEZABLE);	\
+						  (TASK_KILLABLE |	\
+						   TASK_FREEZABLE));	\
 	__killed;							\
 })
 #endif
