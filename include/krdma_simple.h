@@ -2,8 +2,8 @@
 /*
  * krdma_simple - the calls of snake0/krdma, source compatible
  *
- * These calls take addresses as text, and no struct krdma_params. The eleventh
- * of them, krdma_release_cb(), is in krdma.h. Instead of krdma_connect(),
+ * These calls take addresses as text, and no struct krdma_params. snake0/krdma
+ * has one more call, krdma_release_cb(), which is in krdma.h. Instead of krdma_connect(),
  * krdma_listen() and krdma_receive(), new code uses krdma_connect_params(),
  * krdma_listen_params() and krdma_receive_len().
  *

@@ -843,10 +843,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
  * @cb: connection or listener, in any state
  *
  * Every wait on @cb, in any task, ends with -ESHUTDOWN, and so does every later
- * call. A send, read or write that has completed before this call still
- * succeeds. The peer is notified. Messages that have arrived can still be
- * received.
- * The object remains until krdma_release_cb().
+ * call, except one that receives a message that has already arrived. A send,
+ * read or write that has completed before this call still succeeds. The peer is
+ * notified. The object remains until krdma_release_cb().
  *
  * Context: any; does not wait.
  */

@@ -158,12 +158,13 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 }
 
 /*
- * Check whether the peer cannot send until this side returns credits. The peer
- * has at most the reserved credit. All other receives are owed or held by the
- * owner, and no message is waiting to be received. So only the owner could
- * return more receives, and the owner may itself wait for the peer. If only one
- * credit is owed no message is sent, because two ends in that state would
- * answer each other endlessly.
+ * Check whether the peer cannot send until this side returns credits. That is
+ * so if the peer has at most the reserved credit, and each other receive is
+ * either held by the owner, or free but not returned to the peer as a credit
+ * yet. Then no message is waiting to be received. Only the owner could return
+ * more receives, and the owner may itself wait for the peer. If only one credit
+ * can be returned, return false, because two ends in that state would answer
+ * each other endlessly.
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {

@@ -38,8 +38,9 @@
 #include "trace.h"
 
 /*
- * Maximum size of a region in bytes: with MRs of 1 MiB (siw), a description has
- * no room for more.
+ * Maximum size of a region in bytes. The message that describes an exported
+ * buffer has room for a limited number of MRs. If an MR has 1 MiB (siw), these
+ * cover 1 GiB.
  */
 #define KRDMA_REGION_MAX BIT(30)
 
@@ -274,8 +275,8 @@ static void krdma_region_set_mr(const struct krdma_region *region,
 	struct ib_mr *ibmr = mr->frwr->mr;
 
 	/*
-	 * Keep the offset in the page that ib_map_mr_sg() has set: it is that
-	 * of the DMA address.
+	 * ib_map_mr_sg() has set the low bits of iova to the offset of the DMA
+	 * address in its page. Keep these bits.
 	 */
 	ibmr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
 		     (ibmr->iova & ~PAGE_MASK);
@@ -614,8 +615,8 @@ static void krdma_region_open(struct krdma_conn *conn,
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
 	/*
-	 * In KRDMA_CLOSING teardown may have freed the MRs, so the region stays
-	 * unusable.
+	 * In the state KRDMA_CLOSING, teardown may already have freed the MRs.
+	 * So the region stays unusable.
 	 */
 	if (conn->cb.state < KRDMA_CLOSING) {
 		WRITE_ONCE(region->stats.live, true);

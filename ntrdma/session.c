@@ -99,7 +99,10 @@ static enum ntrdma_step ntrdma_session_greet(struct ntrdma_session *s,
 	}
 	is_new = number != s->yours;
 	s->yours = number;
-	/* Words of an earlier hello may have been lost, so the last look counts. */
+	/*
+	 * Writes of some words of the hello may have been lost before an earlier
+	 * look. So agree on the terms again at each look.
+	 */
 	ntrdma_terms_agree(&s->terms, ours, &theirs);
 	if (look->yours == s->my && look->state != NTRDMA_WIRE_LEAVING) {
 		ntrdma_session_move(s, NTRDMA_LINK_UP);

@@ -9,8 +9,8 @@
  * an IOMMU or swiotlb.
  *
  * Mapped memory is copied into an arena, as swiotlb does without
- * min_align_mask. The offset of a mapping shorter than a page always differs
- * from the offset of the memory in its page. The device accesses only the
+ * min_align_mask. If a mapping is shorter than a page, its DMA address never has
+ * the same offset in a page as the memory. The device accesses only the
  * arena, and only calls of the DMA API copy bytes between the arena and the
  * memory. So a wrong offset, a wrong direction or a missing sync causes wrong
  * data or a fault.

@@ -462,8 +462,8 @@ static void one(struct kunit *test, struct fuzz *f, u32 n)
 }
 
 /*
- * Split the test into parts, because the kernel reports a task that waits for
- * long as hung.
+ * Split the test into parts. If one task waited for the whole test, the kernel
+ * would report it as hung.
  */
 static const u32 fuzz_parts[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 

@@ -380,8 +380,9 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 }
 
 /*
- * The new image lacks the words that this node had loaded from peers that gave
- * up their image. These words must be loaded again.
+ * Earlier, peers gave up their image for that of this node, and this node loaded
+ * their words. The image that this node loads now lacks these words, so they
+ * must be loaded again.
  */
 static void load_resets_merged_image_of_peers(struct kunit *test)
 {

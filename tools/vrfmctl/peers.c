@@ -248,8 +248,8 @@ const char *ctl_time(uint64_t ms, struct ctl_text *text)
 }
 
 /*
- * Format the age of an unacknowledged message. Show less than 10 s in ms,
- * because a peer is late after a few ms.
+ * Format the age of an unacknowledged message. An age below 10 s is shown in ms,
+ * because a few ms are already late.
  */
 static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 {

@@ -166,7 +166,8 @@ static bool ctl_is_ours(unsigned int unit)
  * ctl_up - create a device, or update one that is up
  * @device: device of the configuration
  *
- * The values that can change and the peers are updated.
+ * If the device is up, this updates its peers, and those values that can change
+ * while it is up.
  *
  * Return: CTL_OK, also if the device was up before; CTL_FAILED after an error
  * message.

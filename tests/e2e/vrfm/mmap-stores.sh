@@ -6,7 +6,7 @@
 # scattered words or every word of many pages, many programs store at once, or a program is killed. The cases are
 # repeated with flush_us=0. Words are also stored before, while and after the transmitter is off.
 #
-#   node 1 (stores) <---> node 2 (stores beside it)
+#   node 1 (stores) <---> node 2 (stores into other words, of the same pages)
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
