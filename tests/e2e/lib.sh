@@ -423,6 +423,29 @@ within() {
 	done
 }
 
+# control_group NAME FILE CASE: make the control group NAME, and set group to its directory. If the group has no FILE, skip
+# CASE and return 1: the kernels of User-mode Linux have no control groups.
+control_group() {
+	group=/tmp/cgroup/$1
+	mkdir -p /tmp/cgroup
+	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
+	echo +memory 2>/dev/null >/tmp/cgroup/cgroup.subtree_control
+	if mkdir "$group" 2>/dev/null && [[ -e $group/$2 ]]; then return 0; fi
+	skip "$3" "the kernel has no control groups"
+	return 1
+}
+
+# freeze_task PID SUBJECT: freeze the task PID by a control group, as "docker pause" does, and thaw it. The name of the case
+# begins with SUBJECT. Returns 1 if the case was skipped.
+freeze_task() {
+	local group
+	control_group "frozen-$1" cgroup.freeze "$2 is frozen within 5 s" || return 1
+	echo "$1" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	check "$2 is frozen within 5 s" within 5 grep -q "frozen 1" "$group/cgroup.events"
+	echo 0 >"$group/cgroup.freeze"
+}
+
 # rfm_settle [NODE]...: wait until the peers NODE, or all peers, have all writes of this node. A peer that fell behind has to
 # catch up first.
 rfm_settle() {

@@ -369,17 +369,10 @@ teams() {
 # pause_task PID: stop the task for a second and continue it, as Ctrl-Z and fg do. If the kernel has control groups,
 # freeze the task by a control group as well.
 pause_task() {
-	local group=/tmp/cgroup/krping$1
 	kill -STOP "$1"
 	sleep 1
 	kill -CONT "$1"
-	mkdir -p /tmp/cgroup
-	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
-	mkdir "$group" 2>/dev/null && [[ -e $group/cgroup.freeze ]] || return 0
-	echo "$1" >"$group/cgroup.procs"
-	echo 1 >"$group/cgroup.freeze"
-	check "the writer of a command is frozen within 5 s" within 5 grep -q "frozen 1" "$group/cgroup.events"
-	echo 0 >"$group/cgroup.freeze"
+	freeze_task "$1" "the writer of a command" || true
 }
 
 # A run continues while the task that started it is stopped or frozen, and afterwards. A signal to this task ends the

@@ -193,17 +193,9 @@ events() {
 	says 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
-# frozen PID: freeze PID by its control group, as "docker pause" does, and thaw it. The kernels of User-mode Linux have no
-# control groups.
+# frozen PID: the wait of the task PID continues after the task was frozen and thawed.
 frozen() {
-	local group=/tmp/cgroup/util
-	mkdir -p /tmp/cgroup
-	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
-	mkdir "$group" 2>/dev/null && [[ -e $group/cgroup.freeze ]] || return 0
-	echo "$1" >"$group/cgroup.procs"
-	echo 1 >"$group/cgroup.freeze"
-	check "a task that waits for an event is frozen within 5 s" within 5 grep -q "frozen 1" "$group/cgroup.events"
-	echo 0 >"$group/cgroup.freeze"
+	freeze_task "$1" "a task that waits for an event" || return 0
 	sleep 0.3
 	grep -q "cancelwait\|error" "$results/continued"
 	ok $(($? == 0)) "a wait continues after its program was frozen and thawed"

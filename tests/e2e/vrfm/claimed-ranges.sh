@@ -133,14 +133,10 @@ limit() {
 	end limit
 }
 
-# The memory of writable pages is charged to the control group of the program that stores into them. The kernels of
-# User-mode Linux have no control groups.
+# The memory of writable pages is charged to the control group of the program that stores into them.
 charged() {
-	local group=/tmp/cgroup/twins pid kib
-	mkdir -p /tmp/cgroup
-	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
-	echo +memory 2>/dev/null >/tmp/cgroup/cgroup.subtree_control
-	mkdir "$group" 2>/dev/null && [[ -e $group/memory.stat ]] || return 0
+	local group pid kib
+	control_group twins memory.stat "writable pages are charged to the control group" || return 0
 	new 8M flush_us=1000000 quiet_us=10000000
 	if ((NODE == 1)); then
 		(echo "$BASHPID" >"$group/cgroup.procs" && exec /add/rfm "$RFM" dirty 1048576 1000 60) >"$results/charged" &
