@@ -91,13 +91,12 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 
 /*
  * Wait until a condition is true, a fatal signal arrives, or the time is over.
- * The kernel has this macro only for uninterruptible and interruptible waits;
+ * The kernel has such a macro only for uninterruptible and interruptible waits;
  * __wait_event_hrtimeout() is the body of both. A negative timeout counts as 0.
  * hrtimer_start() would add it to the clock as an unsigned number, and the
  * timer would never expire.
  */
-#ifndef wait_event_killable_hrtimeout
-#define wait_event_killable_hrtimeout(wq, condition, timeout)		\
+#define krdma_wait_event_hrtimeout(wq, condition, timeout, state)	\
 ({									\
 	const ktime_t __left = max_t(ktime_t, timeout, 0);		\
 	int __killed = 0;						\
@@ -105,31 +104,25 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 	might_sleep();							\
 	if (!(condition))						\
 		__killed = __wait_event_hrtimeout(wq, condition, __left, \
-						  TASK_KILLABLE);	\
+						  state);		\
 	__killed;							\
 })
+
+#ifndef wait_event_killable_hrtimeout
+#define wait_event_killable_hrtimeout(wq, condition, timeout)		\
+	krdma_wait_event_hrtimeout(wq, condition, timeout, TASK_KILLABLE)
 #endif
 
 /*
- * The kernel has no variant that is killable and freezable. TASK_FREEZABLE
- * exists since v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer
- * logic"). The caller must hold no lock: another task that waits for the lock
- * would refuse to be frozen. For the limit of 0 see
- * wait_event_killable_hrtimeout().
+ * As wait_event_killable_hrtimeout(), and freezable. TASK_FREEZABLE exists since
+ * v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer logic"). The
+ * caller must hold no lock: another task that waits for the lock would refuse
+ * to be frozen.
  */
 #ifndef wait_event_killable_freezable_hrtimeout
 #define wait_event_killable_freezable_hrtimeout(wq, condition, timeout)	\
-({									\
-	const ktime_t __left = max_t(ktime_t, timeout, 0);		\
-	int __killed = 0;						\
-									\
-	might_sleep();							\
-	if (!(condition))						\
-		__killed = __wait_event_hrtimeout(wq, condition, __left, \
-						  (TASK_KILLABLE |	\
-						   TASK_FREEZABLE));	\
-	__killed;							\
-})
+	krdma_wait_event_hrtimeout(wq, condition, timeout,		\
+				   (TASK_KILLABLE | TASK_FREEZABLE))
 #endif
 
 /**
