@@ -353,19 +353,17 @@ void krdma_conn_log_end(struct krdma_conn *conn)
 
 /**
  * krdma_conn_fatal_errno - return the errno for a fatal error of the QP
- * @conn: connection
+ * @conn: connection that has had a QP, in any state
  *
  * On iWARP a lost TCP connection causes a fatal error of the QP before the CM
- * reports that the peer has closed (siw: siw_qp_cm_drop()).
+ * reports that the peer has closed (siw: siw_qp_cm_drop()). The timer may call
+ * this function when teardown has destroyed the cm_id.
  *
  * Return: -ECONNRESET on iWARP, -EIO elsewhere.
  */
 int krdma_conn_fatal_errno(const struct krdma_conn *conn)
 {
-	const struct rdma_cm_id *id = conn->cb.cm_id;
-
-	return rdma_protocol_iwarp(id->device, id->port_num) ? -ECONNRESET :
-							       -EIO;
+	return conn->hw.is_iwarp ? -ECONNRESET : -EIO;
 }
 
 /**

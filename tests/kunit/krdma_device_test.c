@@ -802,6 +802,31 @@ static void inline_size_is_tried_again_after_enomem(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_conn(ends.client)->limits.max_inline, 220);
 }
 
+static struct krdma_conn *released_conn(struct kunit *test)
+{
+	struct krdma_params params = { .size = sizeof(params) };
+	struct krdma_cb *cb = krdma_create(&params);
+	struct krdma_conn *conn;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cb);
+	conn = krdma_conn(cb);
+	krdma_conn_get(conn);
+	krdma_release_cb(cb);
+	return conn;
+}
+
+/* Teardown does not wait for the timer, which may run when no cm_id exists. */
+static void late_timer_has_no_effect(struct kunit *test)
+{
+	struct krdma_conn *conn = released_conn(test);
+
+	conn->life.flushed = true;
+	krdma_conn_get(conn);
+	krdma_conn_timer_work(&conn->work.timer.work);
+	KUNIT_EXPECT_EQ(test, conn->error, -ESHUTDOWN);
+	krdma_conn_put(conn);
+}
+
 /* KRDMA_NEVER and 0 mean no limit in every call that takes a time. */
 static void never_is_no_time_limit(struct kunit *test)
 {
@@ -1376,6 +1401,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(long_message_is_read_in_several_goes),
 	KUNIT_CASE(inline_size_is_tried_again_after_enomem),
 	KUNIT_CASE(never_is_no_time_limit),
+	KUNIT_CASE(late_timer_has_no_effect),
 	KUNIT_CASE(read_without_completion_fails_at_end),
 	KUNIT_CASE(send_completed_before_end_succeeds),
 	KUNIT_CASE(write_completed_before_end_succeeds),
