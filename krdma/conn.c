@@ -228,7 +228,8 @@ void krdma_conn_end_step(struct krdma_conn *conn)
  *
  * Before this call, the failure of connect or accept notifies the owner of the
  * end. After this call, the closing callback notifies the owner. An owner must
- * never be notified by both, because it would release the connection twice.
+ * never be notified by both, because it would release the connection twice. An
+ * owner that is releasing the connection already is not notified.
  *
  * Context: any.
  */
@@ -237,8 +238,11 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	krdma_conn_set_owner_locked(conn, KRDMA_OWNER_HAS);
-	/* If the peer has ended the connection already, count the end now. */
+	krdma_conn_set_owner_locked(conn,
+				    conn->life.owner == KRDMA_OWNER_DROPS ?
+					    KRDMA_OWNER_RELEASES :
+					    KRDMA_OWNER_HAS);
+	/* If the connection has ended already, count the end now. */
 	krdma_conn_count_end_locked(conn);
 	if (conn->mode->handed_over_locked)
 		conn->mode->handed_over_locked(conn);

@@ -16,7 +16,8 @@
  * @KRDMA_OWNER_RELEASES: the owner had the connection and takes it down. No
  *	work takes it down, and no callback is called
  * @KRDMA_OWNER_DROPS: the owner takes the connection down before connect or
- *	accept has succeeded. No work takes it down, and no callback is called
+ *	accept has succeeded. No work takes it down, and no callback is called.
+ *	If connect or accept succeeds nevertheless, RELEASES follows
  * @KRDMA_OWNERS: number of values
  */
 enum krdma_owner {

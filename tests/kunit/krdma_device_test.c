@@ -827,6 +827,23 @@ static void late_timer_has_no_effect(struct kunit *test)
 	krdma_conn_put(conn);
 }
 
+/*
+ * The owner releases the connection, and then connect succeeds. The end counts
+ * once, as each connection that has been established.
+ */
+static void end_of_dropped_connection_is_counted(struct kunit *test)
+{
+	struct krdma_conn *conn = released_conn(test);
+	u64 ended = 0;
+	int why;
+
+	krdma_conn_hand_over(conn);
+	for (why = 0; why < KRDMA_WHYS; why++)
+		ended += count_of(&conn->cb, KRDMA_COUNT_ENDED + why);
+	KUNIT_EXPECT_EQ(test, ended, 1ULL);
+	krdma_conn_put(conn);
+}
+
 /* KRDMA_NEVER and 0 mean no limit in every call that takes a time. */
 static void never_is_no_time_limit(struct kunit *test)
 {
@@ -1402,6 +1419,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(inline_size_is_tried_again_after_enomem),
 	KUNIT_CASE(never_is_no_time_limit),
 	KUNIT_CASE(late_timer_has_no_effect),
+	KUNIT_CASE(end_of_dropped_connection_is_counted),
 	KUNIT_CASE(read_without_completion_fails_at_end),
 	KUNIT_CASE(send_completed_before_end_succeeds),
 	KUNIT_CASE(write_completed_before_end_succeeds),

@@ -120,6 +120,7 @@ static void owner_transitions_match_table(struct kunit *test)
 		[KRDMA_OWNER_WAITS]    = { 0, 1, 0, 0, 1 },
 		[KRDMA_OWNER_HAS]      = { 0, 0, 1, 1, 0 },
 		[KRDMA_OWNER_NOTIFIED] = { 0, 0, 0, 1, 0 },
+		[KRDMA_OWNER_DROPS]    = { 0, 0, 0, 1, 0 },
 	};
 	int from, to;
 
