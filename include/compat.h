@@ -174,19 +174,6 @@ static inline bool krdma_may_read_on(void)
 	return KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE;
 }
 
-/**
- * krdma_reads_on - check whether a device may read completed requests
- * @ibdev: device
- *
- * Return: true if the memory of a completed SEND or WRITE must be freed by
- * kfree_rcu(), see krdma_may_read_on().
- */
-static inline bool krdma_reads_on(const struct ib_device *ibdev)
-{
-	return krdma_may_read_on() &&
-	       ibdev->ops.driver_id == RDMA_DRIVER_RXE;
-}
-
 /*
  * page_mapcount() was removed in v6.12, after its last user. Use this function
  * where it exists, because folio_mapcount() of kernels before v6.9 needs a

@@ -139,7 +139,7 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
  */
 void krdma_budget_uncharge(struct krdma_conn *conn)
 {
-	if (!conn->msg || !conn->charged)
+	if (!conn->charged)
 		return;
 	atomic64_sub(conn->charged, &conn->budget->bytes);
 	conn->charged = 0;

@@ -570,7 +570,7 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
-	 * krdma_share_remove_all() takes dev->lock, so it also waits until
+	 * krdma_device_end_regions() takes dev->lock, so it also waits until
 	 * krdma_device_detach() or krdma_device_cq_freed() has released the
 	 * lock.
 	 */

@@ -42,7 +42,7 @@ struct krdma_recv {
 /**
  * struct krdma_send - a message, or a part of one, to be sent
  * @wr: send queue entry of the message
- * @rcu: frees the memory of the message, see krdma_reads_on()
+ * @rcu: frees the memory of the message, see KRDMA_QUIRK_READS_FREED
  * @dma: address of @hdr for the device
  * @len: number of bytes from @hdr on
  * @hdr: header
@@ -219,7 +219,6 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 		   const struct krdma_source *src, u32 length,
 		   unsigned long until);
 int krdma_msg_greet(struct krdma_conn *conn, unsigned long until);
-bool krdma_msg_is_greeted(struct krdma_conn *conn);
 int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until);
 struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,

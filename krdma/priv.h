@@ -247,7 +247,8 @@ enum krdma_cause {
  *	krdma_works.timer waits for the reason: see krdma_conn_flushed()
  * @async: no task waits in connect or accept; constant since the first step
  *
- * Lock: krdma_conn.lock.
+ * Lock: krdma_conn.lock, except for @hung_up and @async, and for the change of
+ * @reach to KRDMA_REACH_OPEN. Each of these has one writer.
  */
 struct krdma_life {
 	enum krdma_owner owner;

@@ -100,7 +100,7 @@ int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 
 /**
  * krdma_rw_learn - read the exported buffer in the peer's START
- * @conn: KRDMA_RW connection for which krdma_msg_is_greeted() returned true
+ * @conn: KRDMA_RW connection that has received START of its peer
  *
  * Return: 0 or -errno. On error the caller aborts the connection.
  */

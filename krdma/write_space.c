@@ -3,9 +3,9 @@
  * Write space: notify the owner when a refused post may be tried again.
  *
  * If there is no room, krdma_post() refuses with -EAGAIN and stores the room
- * that the post needs in krdma_msg.space, without releasing krdma_conn.lock
+ * that the post needs in krdma_sendq.space, without releasing krdma_conn.lock
  * after the check. Every event that makes room (a completion, credits, the end
- * of a blocking sender) checks krdma_msg.space under the same lock, so no
+ * of a blocking sender) checks krdma_sendq.space under the same lock, so no
  * refusal is missed.
  *
  * Only one context at a time calls write_space(); this context has set
