@@ -145,14 +145,15 @@ static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
 		     enum vrfm_own own)
 {
 	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
+	unsigned long *live = READ_ONCE(vdev->live);
 
 	if (own == VRFM_OWN_SET)
 		bitmap_set(vdev->own, first, n);
 	if (own != VRFM_OWN_CLEAR)
 		return;
 	bitmap_clear(vdev->own, first, n);
-	if (vdev->live)
-		bitmap_set(vdev->live, first, n);
+	if (live)
+		bitmap_set(live, first, n);
 }
 
 /*

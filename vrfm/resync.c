@@ -391,12 +391,13 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 
 /* ---- merging ---- */
 
-static bool vrfm_resync_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
+static bool vrfm_resync_wants(const struct vrfm_dev *vdev,
+			      const unsigned long *live, u32 index, u32 mine,
 			      u32 word)
 {
 	const struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
 
-	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
+	if (test_bit(index, vdev->own) || test_bit(index, live))
 		return false;
 	/*
 	 * Keep a word that differs from its twin: a program has stored the
@@ -413,7 +414,8 @@ static bool vrfm_resync_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
 	return vdev->resync.kind == VRFM_RESYNC_SAME || !mine;
 }
 
-static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
+static void vrfm_resync_word(struct vrfm_dev *vdev, const unsigned long *live,
+			     u32 index, u32 word)
 {
 	u32 *at = vdev->mem.vaddr + index * VRFM_WORD;
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
@@ -423,7 +425,7 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
 	 * If a program stores at this moment, keep its value, which the scanner
 	 * will send.
 	 */
-	if (vrfm_resync_wants(vdev, index, mine, word) &&
+	if (vrfm_resync_wants(vdev, live, index, mine, word) &&
 	    cmpxchg(at, mine, word) == mine && twin)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
 }
@@ -435,7 +437,8 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
  * Return: false if this node does not take both words, or a program has stored
  * into the pair by now. In this case merge the words one by one.
  */
-static bool vrfm_resync_pair(struct vrfm_dev *vdev, u32 index, const u32 *words)
+static bool vrfm_resync_pair(struct vrfm_dev *vdev, const unsigned long *live,
+			     u32 index, const u32 *words)
 {
 	u64 *at = vdev->mem.vaddr + index * VRFM_WORD;
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
@@ -444,8 +447,8 @@ static bool vrfm_resync_pair(struct vrfm_dev *vdev, u32 index, const u32 *words)
 
 	memcpy(mine, &old, sizeof(mine));
 	memcpy(&new, words, sizeof(new));
-	if (!vrfm_resync_wants(vdev, index, mine[0], words[0]) ||
-	    !vrfm_resync_wants(vdev, index + 1, mine[1], words[1]) ||
+	if (!vrfm_resync_wants(vdev, live, index, mine[0], words[0]) ||
+	    !vrfm_resync_wants(vdev, live, index + 1, mine[1], words[1]) ||
 	    cmpxchg64(at, old, new) != old)
 		return false;
 	if (twin)
@@ -453,22 +456,27 @@ static bool vrfm_resync_pair(struct vrfm_dev *vdev, u32 index, const u32 *words)
 	return true;
 }
 
-/* Merge N words of one page. */
+/*
+ * Merge N words of one page. The map of live words is read once, because another
+ * task may end the load at any time: see vrfm_resync_set_live().
+ */
 static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
 			      const void *bytes, u32 n)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
+	const unsigned long *live;
 	u32 i, words[2], step;
 
 	spin_lock_bh(lock);
-	for (i = 0; i < n && vdev->live; i += step) {
+	live = READ_ONCE(vdev->live);
+	for (i = 0; i < n && live; i += step) {
 		step = min_t(u32, n - i, 2 - (index + i) % 2);
 		memcpy(words, bytes + i * VRFM_WORD, step * VRFM_WORD);
-		if (step == 2 && vrfm_resync_pair(vdev, index + i, words))
+		if (step == 2 && vrfm_resync_pair(vdev, live, index + i, words))
 			continue;
-		vrfm_resync_word(vdev, index + i, words[0]);
+		vrfm_resync_word(vdev, live, index + i, words[0]);
 		if (step == 2)
-			vrfm_resync_word(vdev, index + i + 1, words[1]);
+			vrfm_resync_word(vdev, live, index + i + 1, words[1]);
 	}
 	vrfm_touched(vdev, index * VRFM_WORD, n * VRFM_WORD);
 	spin_unlock_bh(lock);
@@ -500,8 +508,9 @@ void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
 /* ---- loading ---- */
 
 /*
- * Set the map of live words. Users of the map hold the lock of a page. So take
- * each lock once: after that, no task uses the old map.
+ * Set the map of live words. Users of the map hold the lock of a page, and read
+ * the pointer once under it. So take each lock once: after that, no task uses
+ * the old map.
  */
 static void vrfm_resync_set_live(struct vrfm_dev *vdev, unsigned long *live)
 {
