@@ -91,7 +91,7 @@ bool vrfm_is_suspending(void)
 }
 
 /* Let writers that wait for room check their deadlines again. */
-static void vrfm_wake_writers(void)
+static void vrfm_wake_all_writers(void)
 {
 	struct vrfm_dev *vdev;
 	unsigned int unit;
@@ -99,10 +99,8 @@ static void vrfm_wake_writers(void)
 	vrfm_devices_lock();
 	for (unit = 0; unit < VRFM_DEVICES; unit++) {
 		vdev = vrfm_device(unit);
-		if (!vdev)
-			continue;
-		atomic_inc(&vdev->room_changes);
-		wake_up_all(&vdev->room);
+		if (vdev)
+			vrfm_wake_writers(vdev);
 	}
 	vrfm_devices_unlock();
 }
@@ -119,7 +117,7 @@ static int vrfm_power_event(struct notifier_block *block, unsigned long event,
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
 		WRITE_ONCE(vrfm_suspending, true);
-		vrfm_wake_writers();
+		vrfm_wake_all_writers();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:

@@ -198,6 +198,24 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 }
 
 /**
+ * vrfm_wake_writers - wake tasks that wait for room or for acknowledgments
+ * @vdev: device, where what they wait for has changed
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_wake_writers(struct vrfm_dev *vdev)
+{
+	/*
+	 * Make the change visible before the count. Pairs with the acquire in
+	 * vrfm_write_wait().
+	 */
+	smp_mb__before_atomic();
+	atomic_inc(&vdev->room_changes);
+	if (wq_has_sleeper(&vdev->room))
+		wake_up_all(&vdev->room);
+}
+
+/**
  * vrfm_link_wake_writers - wake tasks that wait for room or for acknowledgments
  * @link: link where messages were acknowledged or completed, or whose state has
  *	changed
@@ -206,16 +224,7 @@ void vrfm_link_push_locked(struct vrfm_link *link)
  */
 void vrfm_link_wake_writers(struct vrfm_link *link)
 {
-	struct vrfm_dev *vdev = link->vdev;
-
-	/*
-	 * Make the new room visible before the count changes. Pairs with the
-	 * acquire in vrfm_write_wait().
-	 */
-	smp_mb__before_atomic();
-	atomic_inc(&vdev->room_changes);
-	if (wq_has_sleeper(&vdev->room))
-		wake_up_all(&vdev->room);
+	vrfm_wake_writers(link->vdev);
 	if (READ_ONCE(link->state) == VRFM_SYNCING ||
 	    READ_ONCE(link->wants_room) || READ_ONCE(link->nbacklog))
 		vrfm_catchup_kick(link);

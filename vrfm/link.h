@@ -586,6 +586,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count);
 void vrfm_link_fall_back(struct vrfm_link *link);
 void vrfm_link_push_locked(struct vrfm_link *link);
+void vrfm_wake_writers(struct vrfm_dev *vdev);
 void vrfm_link_wake_writers(struct vrfm_link *link);
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
