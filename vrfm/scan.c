@@ -476,7 +476,9 @@ static bool vrfm_page_is_held(struct page *page, int tables)
  * number of page tables without a barrier between them, under the lock of a page
  * table. vrfm_wrprotect() takes each of these locks. So the count that is read
  * after it includes all page tables that are counted before it, also on weakly
- * ordered processors.
+ * ordered processors. If the number of page tables has changed after it, the page
+ * counts as held. If vrfm_wrprotect() had to unmap the page instead, the tables
+ * are counted after it.
  *
  * Return: true if the page is held.
  */
@@ -487,6 +489,8 @@ static bool vrfm_page_protect(struct vrfm_dev *vdev, unsigned long index)
 
 	if (!vrfm_wrprotect(vdev, index))
 		tables = krdma_page_mapcount(page);
+	else if (tables != krdma_page_mapcount(page))
+		return true;
 	return vrfm_page_is_held(page, tables);
 }
 
