@@ -209,9 +209,9 @@ krping_bench_check(const struct krping_hello *server,
  *
  * Only options that matter are compared: for example, a server that posts no
  * operations of its own does not need the count. A client with the fr test
- * sends nothing, and may connect to a server with the ping test. The client is
- * not trusted: its size replaces the server's size, and is checked against the
- * server's buffers.
+ * sends nothing, and may connect to a server with the ping test, unless the
+ * server verifies checksums. The client is not trusted: its size replaces the
+ * server's size, and is checked against the server's buffers.
  *
  * Context: any.
  * Return: the first difference, or KRPING_AGREED.
