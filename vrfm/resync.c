@@ -939,27 +939,32 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 /* ---- choosing what to load ---- */
 
 /*
- * Check whether this node sent its INFO more than VRFM_RESYNC_INFO_MS before
- * the peer's INFO arrived. In that case the two ages must not be compared: this
- * node's image has aged in between, so the peer's image would look older than
- * it is.
+ * Check whether this node must send its INFO again before it compares the ages.
+ * That is so if it sent INFO more than VRFM_RESYNC_INFO_MS before the peer's
+ * INFO arrived, and its image has become older than that of the peer only in
+ * between. Otherwise the result is the same, and nothing is sent: on a slow link
+ * two nodes could answer each other endlessly.
  */
-static bool vrfm_info_is_stale(struct vrfm_link *link)
+static bool vrfm_info_is_stale(struct vrfm_link *link,
+			       const struct vrfm_note *its)
 {
+	u64 mine = link->info_sent.value;
+	s64 ms;
 	ktime_t at;
 
 	spin_lock_bh(&link->lock);
 	at = link->info_at;
 	spin_unlock_bh(&link->lock);
-	return ktime_ms_delta(at, link->info_sent_at) > VRFM_RESYNC_INFO_MS;
+	ms = ktime_ms_delta(at, link->info_sent_at);
+	return ms > VRFM_RESYNC_INFO_MS && its->value >= mine &&
+	       its->value - mine <= (u64)ms;
 }
 
 /*
  * Check whether the peer's image is older. Both nodes compare the same two
- * INFOs, one of each node, so their results agree. If one node sent its INFO
- * more than VRFM_RESYNC_INFO_MS before the other node's INFO arrived, that node
- * first sends a new INFO. Until the new INFO arrives, the other node takes its
- * own image for the older one, and waits.
+ * INFOs, one of each node, so their results agree. If the INFO of one node is
+ * too old for that, this node first sends a new INFO. Until the new INFO
+ * arrives, the other node takes its own image for the older one, and waits.
  */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
@@ -1044,7 +1049,7 @@ static bool vrfm_resync_from_older(struct vrfm_dev *vdev)
 			continue;
 		if (info.id != vdev->resync.lineage) {
 			link->changed_lineage = true;
-			if (vrfm_info_is_stale(link)) {
+			if (vrfm_info_is_stale(link, &info)) {
 				vrfm_resync_todo(link, VRFM_TODO_INFO);
 				continue;
 			}

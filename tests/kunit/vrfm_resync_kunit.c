@@ -705,6 +705,28 @@ static void ages_of_different_moments_are_not_compared(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 }
 
+/* The INFO of this node is old, but the result of the comparison is certain. */
+static void certain_age_sends_no_info_note(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
+	f->link->info_sent = (struct vrfm_note){
+		.kind = VRFM_NOTE_INFO, .value = 60000,
+		.id = f->vdev->resync.lineage,
+	};
+	f->link->info_sent_at = ktime_sub_ms(ktime_get(), 30000);
+	f->link->todo = 0;
+	say_age(test, 59000);
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+	say_age(test, 95000);
+	KUNIT_EXPECT_TRUE(test, looks(f));
+	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+}
+
 /* ---- the end of a load ---- */
 
 /*
@@ -886,6 +908,7 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(load_done_adopts_wanted_image),
 	KUNIT_CASE(wanted_image_ages_since_info_note),
 	KUNIT_CASE(ages_of_different_moments_are_not_compared),
+	KUNIT_CASE(certain_age_sends_no_info_note),
 	KUNIT_CASE(end_of_load_queues_work_of_link_once),
 	KUNIT_CASE(end_of_load_leaves_map_to_work),
 	KUNIT_CASE(nodes_choose_different_donors),
