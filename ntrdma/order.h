@@ -22,7 +22,7 @@ static inline u32 ntrdma_msn_add(u32 msn, u32 n)
 /**
  * ntrdma_msn_diff - return the distance of two numbers of messages
  * @a: number
- * @b: number, at most 2^23 before or after @a
+ * @b: number, less than 2^23 before or after @a
  *
  * Return: @a - @b, negative if @a is earlier.
  */

@@ -20,7 +20,7 @@ enum ntrdma_reason {
 	NTRDMA_REASON_BAD_MAGIC,	/* the page is not one of ntrdma */
 	NTRDMA_REASON_BAD_VERSION,	/* the peer has another version */
 	NTRDMA_REASON_BAD_MEMBER,	/* the page has the number of another member */
-	NTRDMA_REASON_BAD_SIZES,	/* sizes do not fit the window */
+	NTRDMA_REASON_BAD_SIZES,	/* lanes, rings or frames are too small or large */
 	NTRDMA_REASON_BAD_HELLO,	/* another field of the hello is invalid */
 	NTRDMA_REASONS,
 };

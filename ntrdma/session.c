@@ -138,7 +138,9 @@ static enum ntrdma_reason ntrdma_session_ends(const struct ntrdma_session *s,
  *
  * Words may be lost on their way to the peer. So at each look in HELLO and UP the
  * caller writes its page again: in HELLO all words, in UP all except those of the
- * rings. It writes the words in the order of ntrdma_session_begin(), then yours.
+ * rings. It writes the words in the order of ntrdma_session_begin(), then yours,
+ * but never 0 to its number or to yours, because the peer would take that for
+ * the end of the session.
  *
  * Return: the next step of the caller.
  */

@@ -257,6 +257,28 @@ static void payload_beyond_chunk_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntrdma_frame_decode(&got, &hdr, &at), NTRDMA_FRAME_GOOD);
 }
 
+static void payload_shorter_than_kind_needs_is_refused(struct kunit *test)
+{
+	static const struct { u8 kind; u32 bytes; } rows[] = {
+		{ NTRDMA_ATOMIC, 16 },
+		{ NTRDMA_RESULT, 8 },
+		{ NTRDMA_UD, NTRDMA_UD_GIDS },
+		{ NTRDMA_ETH, NTRDMA_ETH_HDR + ETH_HLEN },
+	};
+	struct ntrdma_frame frame, got;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		frame = example(rows[i].kind);
+		frame.bytes = rows[i].bytes;
+		frame.cells = ntrdma_frame_cells(frame.bytes);
+		KUNIT_EXPECT_EQ(test, decode(&frame, &got), NTRDMA_FRAME_GOOD);
+		frame.bytes--;
+		frame.cells = ntrdma_frame_cells(frame.bytes);
+		KUNIT_EXPECT_EQ(test, decode(&frame, &got), NTRDMA_FRAME_BAD);
+	}
+}
+
 static void longest_datagram_fits_smallest_ring_and_chunk(struct kunit *test)
 {
 	struct ntrdma_frame frame = example(NTRDMA_UD), got;
@@ -436,6 +458,7 @@ static struct kunit_case ntrdma_frame_cases[] = {
 	KUNIT_CASE(numbers_of_25_bits_are_refused),
 	KUNIT_CASE(cells_must_match_bytes_filled_and_end),
 	KUNIT_CASE(payload_beyond_chunk_is_refused),
+	KUNIT_CASE(payload_shorter_than_kind_needs_is_refused),
 	KUNIT_CASE(longest_datagram_fits_smallest_ring_and_chunk),
 	KUNIT_CASE(pad_ends_at_the_end_of_the_ring),
 	KUNIT_CASE(eth_only_on_its_ring_and_nothing_else_there),

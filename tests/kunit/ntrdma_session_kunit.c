@@ -256,7 +256,7 @@ static void stop_turns_each_state_but_up_off(struct kunit *test)
 
 /*
  * Two sides look at each other in random order, and crash: a crashed side
- * begins a new session on a page that the other side may look at right then.
+ * begins a new session.
  * Two sides that are UP with each other have accepted each other's present
  * session, and after the last crash both come up.
  */
