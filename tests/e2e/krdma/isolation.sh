@@ -351,7 +351,7 @@ limits() {
 		ok $? "debugfs has the limits of the listener: $(tail -n +2 $files/listeners)"
 		(($(counter msg_memory_reached) == 1))
 		ok $? "a message beyond msg_memory is counted: $(counter msg_memory_reached)"
-		dmesg_node | grep -q 'no memory left for a message of 65536 bytes: msg_memory is 100000, closing'
+		grep -q 'no memory left for a message of 65536 bytes: msg_memory is 100000, closing' < <(dmesg_node)
 		ok $? "the log has the message beyond msg_memory"
 		expect $max_msg receive f1 $max_msg 20000
 		[[ $(<$files/listeners) == *" 2 2 0 100000"* ]]

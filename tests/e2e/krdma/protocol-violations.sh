@@ -599,7 +599,7 @@ else
 	expect 0 server end
 	# With arguments, perhaps no group sends a bad message.
 	if (($# == 0)); then
-		dmesg_node | grep -q 'bad message of [0-9]* bytes, closing'
+		grep -q 'bad message of [0-9]* bytes, closing' < <(dmesg_node)
 		ok $? "the log names a bad message as the cause of an end"
 	fi
 fi

@@ -26,7 +26,7 @@ wait_result() {
 	[[ $(result) == ok ]]
 }
 
-listening() { rdma resource show cm_id | grep -q "state LISTEN"; }
+listening() { grep -q "state LISTEN" < <(rdma resource show cm_id); }
 
 wait_listening() {
 	local end=$((SECONDS + 10 * slow))

@@ -49,7 +49,7 @@ equal() {
 # same NAME: succeed if nodes 1 to 3 have the same memory. All three nodes must poll this function.
 same() {
 	rfm sum >"/exchange/$1-$NODE.new" && mv "/exchange/$1-$NODE.new" "/exchange/$1-$NODE"
-	cat "/exchange/$1-"[123] | uniq -c | grep -q "^ *3 "
+	grep -q "^ *3 " < <(cat "/exchange/$1-"[123] | uniq -c)
 }
 
 # begun: succeed if a part of the write of node 4 has arrived at this node or at another node.
