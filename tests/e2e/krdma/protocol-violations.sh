@@ -113,7 +113,7 @@ logged() { dmesg_node | grep -c '\] krdma:'; }
 
 # moved COUNTERS: check that each of COUNTERS has grown, and that no other counter of protocol errors has grown. NAME
 # must have grown by 1, NAME=N by N, and NAME=+ by any number above 0. With NAME/NAME=N, the sum of both must have grown
-# by N. Append a text to "wrong" for each counter that is not as expected.
+# by N, which may be +. Append a text to "wrong" for each counter that is not as expected.
 moved() {
 	local name wanted grown
 	local -A expected=()
@@ -122,7 +122,7 @@ moved() {
 		[[ $name != *=* ]] || { wanted=${name#*=}; name=${name%%=*}; }
 		if [[ $name == */* ]]; then
 			grown=$((now[${name%/*}] + now[${name#*/}] - was[${name%/*}] - was[${name#*/}]))
-			((grown == wanted)) || wrong+=" $name grew by $grown"
+			[[ $grown == "$wanted" ]] || [[ $wanted == + && $grown -gt 0 ]] || wrong+=" $name grew by $grown"
 			continue
 		fi
 		[[ $name == *.* || $name == *_* || $name == connected ]] || name=protocol_error.$name
@@ -209,9 +209,9 @@ victim_row() {
 	wait $!
 	barrier "done$rows"
 	[[ $wanted != refused ]] || counters+=" requests_refused"
-	# krdma limits each kind of log line to 10 in an interval of 5 seconds. The flood may touch two more intervals
-	# at its ends.
-	[[ $name != *-flood ]] || most=$((10 * (2 + (SECONDS - since) / 5)))
+	# krdma limits each kind of log line to 10 in an interval of 5 seconds. The flood causes two kinds, "connect request
+	# refused" and "connects again". It may touch two more intervals at its ends.
+	[[ $name != *-flood ]] || most=$((20 * (2 + (SECONDS - since) / 5)))
 	judge "$name" "$wanted" "$counters" $most
 }
 
@@ -578,7 +578,8 @@ if (($#)); then groups=("$@"); else groups=(hellos headers chunks starts sizes_a
 ((NODE == 2)) || lines_before=$(logged)
 for group in "${groups[@]}"; do $group; done
 flood no-confirmation 1 0 timeout
-flood connect-flood 200 + timeout=+
+# On a slow machine the next connect request of the attacker may end a connection before its timeout.
+flood connect-flood 200 + timeout/connect_failed.reset=+
 barrier attacked
 if ((NODE == 2)); then
 	kt stop pump
