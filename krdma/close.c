@@ -49,11 +49,7 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	return true;
 }
 
-/*
- * Check whether all requests and messages have completed, for
- * krdma_conn_wait().
- */
-static bool krdma_close_is_idle(struct krdma_conn *conn, const void *arg)
+static bool krdma_close_is_idle(struct krdma_conn *conn)
 {
 	unsigned long flags;
 	bool idle;
@@ -62,6 +58,30 @@ static bool krdma_close_is_idle(struct krdma_conn *conn, const void *arg)
 	idle = krdma_close_is_idle_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return idle;
+}
+
+/*
+ * Condition for krdma_conn_wait(): all slots of the send queue are free, and no
+ * request waits for a slot. Without the lock, a request that moves from one to
+ * the other may be missed.
+ */
+static bool krdma_close_may_be_idle(struct krdma_conn *conn, const void *arg)
+{
+	return !READ_ONCE(conn->sq.npending) &&
+	       READ_ONCE(conn->sq.avail) == conn->limits.send_depth &&
+	       !(READ_ONCE(conn->sq.busy) &
+		 (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
+}
+
+static int krdma_close_wait_idle(struct krdma_conn *conn, unsigned long until)
+{
+	int ret;
+
+	do {
+		ret = krdma_conn_wait(conn, krdma_close_may_be_idle, NULL,
+				      until);
+	} while (!ret && !krdma_close_is_idle(conn));
+	return ret;
 }
 
 static bool krdma_close_is_over(struct krdma_conn *conn, const void *arg)
@@ -127,7 +147,7 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 		return ret;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
-	ret = krdma_conn_wait(conn, krdma_close_is_idle, NULL, until) ?:
+	ret = krdma_close_wait_idle(conn, until) ?:
 	      krdma_close_tell(conn, until);
 	krdma_disconnect(cb);
 	krdma_conn_put(conn);

@@ -539,7 +539,8 @@ static long krdma_deadline_left(unsigned long until)
 
 /**
  * struct krdma_wait - conditions that end a wait
- * @ready: condition to wait for; called without locks; must not sleep
+ * @ready: condition to wait for. The waking context evaluates it too, perhaps
+ *	with krdma_conn.lock held, so it must not take a lock, and must not sleep
  * @arg: argument of @ready
  * @over: condition that ends the wait with the connection's error
  * @spin: state of polling before sleeping, see spin.c; NULL: do not poll
@@ -551,11 +552,28 @@ struct krdma_wait {
 	struct krdma_spin *spin;
 };
 
+/**
+ * struct krdma_waiter - a task that sleeps in krdma_conn_sleep()
+ * @entry: link in krdma_conn.wait
+ * @conn: connection or listener
+ * @wait: conditions that end the wait
+ */
+struct krdma_waiter {
+	struct wait_queue_entry entry;
+	struct krdma_conn *conn;
+	const struct krdma_wait *wait;
+};
+
 static bool krdma_conn_wait_ends(struct krdma_conn *conn,
 				 const struct krdma_wait *wait)
 {
-	return wait->ready(conn, wait->arg) || wait->over(conn) ||
-	       krdma_should_stop();
+	return wait->ready(conn, wait->arg) || wait->over(conn);
+}
+
+static bool krdma_conn_must_run(struct krdma_conn *conn,
+				const struct krdma_wait *wait)
+{
+	return krdma_conn_wait_ends(conn, wait) || krdma_should_stop();
 }
 
 /*
@@ -584,12 +602,27 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 	if (!us)
 		return;
 	end = ktime_get_ns() + us * NSEC_PER_USEC;
-	while (!krdma_conn_wait_ends(conn, wait) && krdma_conn_may_spin(until) &&
+	while (!krdma_conn_must_run(conn, wait) && krdma_conn_may_spin(until) &&
 	       ktime_get_ns() < end)
 		cpu_relax();
 	paid = wait->ready(conn, wait->arg);
 	krdma_spin_end(wait->spin, conn->p.spin_us, us, paid);
 	krdma_count(conn, KRDMA_COUNT_SPINS + !paid);
+}
+
+/*
+ * Wake a task only if its wait has ended. Each completion wakes krdma_conn.wait,
+ * and many tasks may wait there, most of them for other completions.
+ */
+static int krdma_waiter_wake(struct wait_queue_entry *entry, unsigned int mode,
+			     int sync, void *key)
+{
+	struct krdma_waiter *waiter =
+		container_of(entry, struct krdma_waiter, entry);
+
+	if (!krdma_conn_wait_ends(waiter->conn, waiter->wait))
+		return 0;
+	return autoremove_wake_function(entry, mode, sync, key);
 }
 
 /*
@@ -599,13 +632,29 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 static long krdma_conn_sleep(struct krdma_conn *conn,
 			     const struct krdma_wait *wait, long left)
 {
-	if (conn->p.flags & KRDMA_INTERRUPTIBLE)
-		return wait_event_interruptible_timeout(conn->wait,
-							krdma_conn_wait_ends(conn, wait),
-							left);
-	return wait_event_killable_timeout(conn->wait,
-					   krdma_conn_wait_ends(conn, wait),
-					   left);
+	int state = conn->p.flags & KRDMA_INTERRUPTIBLE ? TASK_INTERRUPTIBLE :
+							  TASK_KILLABLE;
+	struct krdma_waiter waiter = {
+		.entry.private = current,
+		.entry.func = krdma_waiter_wake,
+		.entry.entry = LIST_HEAD_INIT(waiter.entry.entry),
+		.conn = conn,
+		.wait = wait,
+	};
+	long ret;
+
+	for (;;) {
+		ret = prepare_to_wait_event(&conn->wait, &waiter.entry, state);
+		if (krdma_conn_must_run(conn, wait)) {
+			ret = left ?: 1;
+			break;
+		}
+		if (ret || !left)
+			break;
+		left = schedule_timeout(left);
+	}
+	finish_wait(&conn->wait, &waiter.entry);
+	return ret;
 }
 
 static int krdma_conn_wait_for(struct krdma_conn *conn,
@@ -615,7 +664,7 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 	long left;
 
 	might_sleep();
-	if (wait->spin && conn->p.spin_us && !krdma_conn_wait_ends(conn, wait))
+	if (wait->spin && conn->p.spin_us && !krdma_conn_must_run(conn, wait))
 		krdma_conn_spin(conn, wait, until);
 	do {
 		left = krdma_conn_sleep(conn, wait, krdma_deadline_left(until));
@@ -636,7 +685,7 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 /**
  * krdma_conn_wait - wait for a condition of a connection
  * @conn: connection or listener; the caller holds a reference
- * @ready: condition to wait for; called without locks; must not sleep
+ * @ready: condition to wait for, as in &struct krdma_wait
  * @arg: argument of @ready
  * @until: time limit from krdma_deadline()
  *

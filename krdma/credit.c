@@ -35,7 +35,7 @@ void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
  */
 bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved)
 {
-	return c->avail > (reserved ? 0 : 1);
+	return READ_ONCE(c->avail) > (reserved ? 0 : 1);
 }
 
 /**

@@ -122,14 +122,12 @@ int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
  * connection with -EPROTO. The passive side sends nothing before the peer's
  * START, because iWARP requires that the connecting side sends first.
  */
-static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
+static bool krdma_msg_is_in_order(const struct krdma_conn *conn, u8 type)
 {
-	const struct krdma_msg *msg = conn->msg;
-
-	lockdep_assert_held(&conn->lock);
 	if (type != KRDMA_WIRE_START)
-		return conn->sq.greeted;
-	return conn->cb.role == KRDMA_CLIENT_CONN || msg->got_start;
+		return READ_ONCE(conn->sq.greeted);
+	return conn->cb.role == KRDMA_CLIENT_CONN ||
+	       READ_ONCE(conn->msg->got_start);
 }
 
 /**
@@ -150,7 +148,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	if (!krdma_msg_may_send_locked(conn, hdr->type) ||
+	if (!krdma_msg_is_in_order(conn, hdr->type) ||
 	    !krdma_credit_may_send(&conn->sq.credit, reserved))
 		return conn->error ?: -EAGAIN;
 	hdr->credits = krdma_credit_take(&conn->sq.credit);
@@ -179,20 +177,16 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
  * @conn: connection in message mode
  * @arg: pointer to its type, an u8; for krdma_conn_wait()
  *
- * Context: any.
+ * Context: any. Without @conn->lock the result may be out of date.
  * Return: true if there are a slot and a credit.
  */
 bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 {
 	const u8 *type = arg;
-	unsigned long flags;
-	bool may;
 
-	spin_lock_irqsave(&conn->lock, flags);
-	may = krdma_msg_may_send_locked(conn, *type) && conn->sq.avail &&
-	      krdma_credit_may_send(&conn->sq.credit, false);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return may;
+	return krdma_msg_is_in_order(conn, *type) &&
+	       READ_ONCE(conn->sq.avail) &&
+	       krdma_credit_may_send(&conn->sq.credit, false);
 }
 
 /*
@@ -706,17 +700,13 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_msg *msg = conn->msg;
-	unsigned long flags;
-	bool ready;
 
-	spin_lock_irqsave(&conn->lock, flags);
 	/*
 	 * A message that is being assembled, or read from the peer, may be on
-	 * no list.
+	 * no list. krdma_msg_look() decides with the lock held.
 	 */
-	ready = !list_empty(&msg->ready) || msg->whole || msg->pulling;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return ready;
+	return !list_empty_careful(&msg->ready) || READ_ONCE(msg->whole) ||
+	       READ_ONCE(msg->pulling);
 }
 
 static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
@@ -762,13 +752,8 @@ static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 
 static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 {
-	unsigned long flags;
-	bool settled;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	settled = !conn->msg->pulling;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return settled;
+	/* Pairs with krdma_pull_over_locked(). */
+	return !smp_load_acquire(&conn->msg->pulling);
 }
 
 /*

@@ -542,7 +542,7 @@ static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 	whole = krdma_region_detach(msg->sink);
 	spin_lock_irqsave(&conn->lock, flags);
 	msg->sink = NULL;
-	msg->whole = whole;
+	WRITE_ONCE(msg->whole, whole);
 	msg->whole_len = len;
 	msg->whole_have = len;
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -557,8 +557,9 @@ static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	msg->pulling = false;
 	msg->pull_error = error;
+	/* Pairs with krdma_msg_is_settled(). */
+	smp_store_release(&msg->pulling, false);
 	if (msg->delivering) {
 		krdma_deliver_go_on_locked(conn, error);
 	} else {
@@ -680,7 +681,7 @@ int krdma_pull_deliver_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return conn->error ?: -ECONNRESET;
-	conn->msg->pulling = true;
+	WRITE_ONCE(conn->msg->pulling, true);
 	krdma_pull_queue_locked(conn);
 	return 0;
 }
@@ -708,7 +709,7 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 	if (!recv || recv->hdr.type != KRDMA_WIRE_CHUNK || msg->pulling ||
 	    msg->whole)
 		return;
-	msg->pulling = true;
+	WRITE_ONCE(msg->pulling, true);
 	msg->pull_error = 0;
 	krdma_pull_queue_locked(conn);
 }

@@ -1007,7 +1007,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 		list_move_tail(&req->wr.link, &conn->sq.posted);
 		WRITE_ONCE(conn->sq.npending, conn->sq.npending - 1);
 		WRITE_ONCE(conn->sq.nleft, conn->sq.nleft + 1);
-		conn->sq.avail -= req->wr.slots;
+		WRITE_ONCE(conn->sq.avail, conn->sq.avail - req->wr.slots);
 		krdma_reads_posted_locked(conn, &req->wr);
 		krdma_req_build_locked(conn, req);
 		krdma_req_part_locked(conn, req, &unsaid);

@@ -272,7 +272,8 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 			krdma_wr_heard_locked(conn, kwr);
 		krdma_reads_over_locked(conn, kwr);
 		if (!kwr->reserved)
-			conn->sq.avail += kwr->slots;
+			WRITE_ONCE(conn->sq.avail,
+				   conn->sq.avail + kwr->slots);
 		if (kwr->bulk)
 			conn->sq.bulk -= kwr->len;
 		if (kwr->op)
@@ -447,17 +448,32 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 }
 
 /*
- * Return the maximum number of READs in flight. In KRDMA_CLOSING no READ
- * is posted any more, and the QP may be freed, so do not query it.
+ * Query the maximum number of READs in flight, unless it is known. In
+ * KRDMA_CLOSING no READ is posted any more, and the QP may be freed, so do not
+ * query it.
  */
-static u32 krdma_reads_max_locked(struct krdma_conn *conn)
+static void krdma_reads_find_max_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state != KRDMA_ESTABLISHED)
-		return 1;
-	if (!conn->sq.max_reads)
-		conn->sq.max_reads = krdma_qp_reads(conn);
-	return conn->sq.max_reads;
+	if (conn->cb.state == KRDMA_ESTABLISHED && !conn->sq.max_reads)
+		WRITE_ONCE(conn->sq.max_reads, krdma_qp_reads(conn));
+}
+
+/*
+ * Check whether an entry with READs may be posted. Without @conn->lock the
+ * result may be out of date.
+ */
+static bool krdma_reads_may_fit(const struct krdma_conn *conn,
+				const struct krdma_wr *kwr)
+{
+	u32 reads = READ_ONCE(conn->sq.reads);
+	u32 max = READ_ONCE(conn->sq.max_reads) ?: 1;
+
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) || !reads)
+		return true;
+	if (!kwr->op && max > 1)
+		max--;
+	return reads + kwr->slots <= max;
 }
 
 /**
@@ -478,16 +494,10 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
  */
 bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 {
-	u32 max;
-
 	lockdep_assert_held(&conn->lock);
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) ||
-	    !conn->sq.reads)
-		return true;
-	max = krdma_reads_max_locked(conn);
-	if (!kwr->op && max > 1)
-		max--;
-	return conn->sq.reads + kwr->slots <= max;
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) && conn->sq.reads)
+		krdma_reads_find_max_locked(conn);
+	return krdma_reads_may_fit(conn, kwr);
 }
 
 /**
@@ -517,21 +527,15 @@ static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
 }
 
 /*
- * Condition for krdma_conn_wait(): the send queue has room for the entry @arg.
+ * Condition for krdma_conn_wait(): the send queue seems to have room for the
+ * entry @arg. krdma_qp_post_locked() decides.
  */
-static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
+static bool krdma_qp_may_have_room(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_wr *kwr = arg;
-	unsigned long flags;
-	bool has;
 
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) ||
-	    kwr->kind != KRDMA_READ)
-		return READ_ONCE(conn->sq.avail);
-	spin_lock_irqsave(&conn->lock, flags);
-	has = krdma_qp_has_room_locked(conn, kwr);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return has;
+	return READ_ONCE(conn->sq.avail) &&
+	       (kwr->kind != KRDMA_READ || krdma_reads_may_fit(conn, kwr));
 }
 
 /**
@@ -580,12 +584,26 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	krdma_stats_posted_locked(conn, kwr);
 	krdma_reads_posted_locked(conn, kwr);
 	if (!kwr->reserved)
-		conn->sq.avail--;
+		WRITE_ONCE(conn->sq.avail, conn->sq.avail - 1);
 	if (kwr->op) {
 		kwr->op->pending++;
 		refcount_inc(&kwr->op->ref);
 	}
 	return 0;
+}
+
+static int krdma_qp_try_post(struct krdma_conn *conn, struct krdma_wr *kwr,
+			     struct ib_send_wr *wr)
+{
+	unsigned long flags;
+	int ret;
+
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_qp_post_locked(conn, kwr, wr);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+	return ret;
 }
 
 /**
@@ -605,18 +623,11 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until)
 {
-	unsigned long flags;
-	int ret;
+	int ret = krdma_qp_try_post(conn, kwr, wr);
 
-	do {
-		ret = krdma_conn_wait(conn, krdma_qp_has_room, kwr, until);
-		if (ret)
-			return ret;
-		local_bh_disable();
-		spin_lock_irqsave(&conn->lock, flags);
-		ret = krdma_qp_post_locked(conn, kwr, wr);
-		spin_unlock_irqrestore(&conn->lock, flags);
-		local_bh_enable();
-	} while (ret == -EAGAIN);
+	while (ret == -EAGAIN)
+		ret = krdma_conn_wait(conn, krdma_qp_may_have_room, kwr,
+				      until) ?:
+		      krdma_qp_try_post(conn, kwr, wr);
 	return ret;
 }

@@ -894,6 +894,7 @@ struct caller {
 	bool writes;
 	u8 buf[100];
 	int ret;
+	unsigned long sleeps;
 	struct completion over;
 };
 
@@ -958,6 +959,46 @@ static void completed_before_end(struct kunit *test, bool writes)
 	flush_work(&caller->work);
 	KUNIT_EXPECT_EQ(test, caller->ret, 0);
 	KUNIT_EXPECT_TRUE(test, holds(got, 100, 10));
+}
+
+static void sleeper_run(struct work_struct *work)
+{
+	struct caller *caller = container_of(work, struct caller, work);
+	unsigned long before = current->nvcsw;
+
+	caller->ret = krdma_receive_len(ends.client, caller->buf, 100, WAIT_MS);
+	caller->sleeps = current->nvcsw - before;
+}
+
+/*
+ * A task waits for a message while the client sends 100 messages. Each of their
+ * completions wakes the wait queue of the client, but not that task.
+ */
+static void completions_wake_their_own_task_only(struct kunit *test)
+{
+	struct caller *caller = kunit_kzalloc(test, sizeof(*caller), GFP_KERNEL);
+	u8 got[100];
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, caller);
+	connect_or_fail(test, 0);
+	INIT_WORK(&caller->work, sleeper_run);
+	queue_work(system_unbound_wq, &caller->work);
+	for (i = 0; i < WAIT_MS && !wq_has_sleeper(&krdma_conn(ends.client)->wait);
+	     i++)
+		usleep_range(1000, 2000);
+	for (i = 0; i < 100; i++) {
+		KUNIT_EXPECT_EQ(test, krdma_send_timeout(ends.client, "x", 1,
+							 WAIT_MS), 0);
+		KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 100,
+							WAIT_MS), 1);
+	}
+	KUNIT_EXPECT_EQ(test, krdma_send_timeout(ends.server, "end", 3, WAIT_MS),
+			0);
+	flush_work(&caller->work);
+	KUNIT_EXPECT_EQ(test, caller->ret, 3);
+	KUNIT_EXPECT_GE(test, caller->sleeps, 1UL);
+	KUNIT_EXPECT_LE(test, caller->sleeps, 10UL);
 }
 
 static void send_completed_before_end_succeeds(struct kunit *test)
@@ -1421,6 +1462,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(late_timer_has_no_effect),
 	KUNIT_CASE(end_of_dropped_connection_is_counted),
 	KUNIT_CASE(read_without_completion_fails_at_end),
+	KUNIT_CASE(completions_wake_their_own_task_only),
 	KUNIT_CASE(send_completed_before_end_succeeds),
 	KUNIT_CASE(write_completed_before_end_succeeds),
 	KUNIT_CASE(region_put_clears_own_message_only),
