@@ -15,7 +15,7 @@
  * @b: second address, IPv4 or IPv6
  *
  * Context: any.
- * Return: true if both name the same host.
+ * Return: true if the two IP addresses are equal, including the scope of IPv6.
  */
 bool krdma_addr_same_host(const struct sockaddr_storage *a,
 			  const struct sockaddr_storage *b)
@@ -57,8 +57,8 @@ struct net *krdma_callers_net(void)
 
 /**
  * krdma_parse_addr - turn a host and a port into a socket address
- * @net: network namespace for the interface names of IPv6 scopes; NULL: the
- *	caller's
+ * @net: network namespace for the interface names of IPv6 scopes; NULL: that of
+ *	the calling task
  * @host: IPv4 dotted quad, or IPv6 address with an optional %interface or
  *	%number; NULL or "" means 0.0.0.0
  * @port: decimal number from 0 to 65535; NULL or "" means 0. For a listener 0
@@ -85,8 +85,8 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
 	/*
-	 * in4_pton() ignores a colon and everything behind it, so check for
-	 * one.
+	 * inet_pton_with_scope() parses IPv4 with in4_pton(), which ignores a
+	 * colon and everything after it. So reject a host with a colon.
 	 */
 	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;

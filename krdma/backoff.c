@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back-off: the time to the next attempt doubles with each failure. The time
- * has a random part, so that hosts that lost the same peer at the same time do
- * not all connect at the same time.
+ * Back-off: the wait before the next attempt to connect doubles with each
+ * failure. The wait has a random part. Otherwise hosts that lost the same peer
+ * at the same time would all connect again at the same time.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -22,7 +22,7 @@ u32 krdma_backoff_base(u32 min_ms, u32 max_ms, unsigned int failures)
 {
 	u32 ms = min_ms;
 
-	/* The loop ends after at most 32 rounds, whatever @failures is. */
+	/* ms doubles in each round, so there are at most 32 rounds. */
 	while (failures > 1 && ms < max_ms) {
 		ms = ms > max_ms / 2 ? max_ms : ms * 2;
 		failures--;
@@ -32,7 +32,7 @@ u32 krdma_backoff_base(u32 min_ms, u32 max_ms, unsigned int failures)
 
 /**
  * krdma_backoff_jitter - add a random part to a wait
- * @ms: wait in ms; if it is more than 3.4e9 the result may wrap
+ * @ms: wait in ms; above 3.4e9 (2^32 / 1.25) the result may wrap
  * @random: uniform random number
  *
  * Return: wait in ms, uniformly distributed from @ms - @ms / 4 to @ms + @ms /

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calculation of the wait before the next attempt to connect. Pure: no clock,
- * no random numbers.
+ * Calculation of the wait before the next attempt to connect. The functions are
+ * pure: they read no clock, and the caller supplies random numbers.
  */
 #ifndef KRDMA_BACKOFF_H
 #define KRDMA_BACKOFF_H

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of the memory that peers can make this host allocate: connections of a
- * listener, and messages that are incomplete or not received yet.
+ * Limits of the memory that peers can make this host allocate. A budget limits
+ * the number of connections of a listener. It also limits the bytes of messages
+ * that are incomplete, or that the owner has not received yet.
  *
  * A listener and its connections share one budget, which is freed with the last
- * of them. A client's connection has a budget of its own. A connection counts
- * from the request until it is freed. The memory for a message counts from its
- * allocation until the owner receives the message.
+ * of these objects. Each client connection has a budget of its own. A
+ * connection is counted from the connect request until the connection is freed.
+ * The memory for a message is counted from its allocation until the owner
+ * receives the message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -43,7 +45,7 @@ static void krdma_budget_free(struct kref *ref)
 }
 
 /**
- * krdma_budget_put - drop a reference
+ * krdma_budget_put - drop a reference to a budget
  * @budget: budget
  *
  * Context: any.
@@ -56,11 +58,11 @@ void krdma_budget_put(struct krdma_budget *budget)
 /**
  * krdma_budget_add_conn - count a connection of a listener
  * @listener: listener
- * @conn: its new connection
+ * @conn: new connection of @listener
  *
  * Context: any.
- * Return: 0, and krdma_budget_del_conn() undoes it; -EUSERS: the listener has
- * its maximum number of connections.
+ * Return: 0: krdma_budget_del_conn() undoes this call; -EUSERS: the listener
+ * has its maximum number of connections.
  */
 int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
 {
@@ -112,9 +114,9 @@ static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
  * @conn: connection in message mode, with nothing charged
  * @len: bytes
  *
- * Context: any. If the limit is reached, the connection ends.
- * Return: 0, and krdma_budget_uncharge() undoes it; -EDQUOT: the limit is
- * reached.
+ * Context: any. If the limit would be exceeded, the connection ends.
+ * Return: 0: krdma_budget_uncharge() undoes this call; -EDQUOT: the limit would
+ * be exceeded.
  */
 int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 {

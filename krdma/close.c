@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Orderly closing: complete the posted requests, send the reason to the peer,
- * and only then end the connection. krdma_disconnect() only ends the
- * connection.
+ * Orderly closing by krdma_close(): wait until the posted requests have
+ * completed, send the reason to the peer, and only then end the connection.
+ * krdma_disconnect() ends the connection at once.
  *
- * The reason is in a BYE. The peer ends the connection when it receives BYE.
- * Only this disconnect of the peer proves that BYE has arrived: on iWARP a
- * completion only means that TCP has the message. So without krdma_close(),
- * messages that krdma_send() reported as sent may be lost on iWARP when the
- * connection is released.
+ * The message BYE carries the reason. The peer disconnects when it receives
+ * BYE. Only this disconnect proves that BYE, and each message before BYE, has
+ * arrived. On iWARP a completion is no proof: it only means that TCP on this
+ * host has accepted the message. So on iWARP a release without krdma_close()
+ * may lose messages that krdma_send() has reported as sent.
  */
 #include <linux/bottom_half.h>
 #include <linux/export.h>
 
 #include "msg.h"
 
-/* Begin to close: from here on new posts and sends are refused. */
+/* Begin to close. From here on, new posts and sends are refused. */
 static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 {
 	unsigned long flags;
@@ -42,7 +42,7 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	if (!list_empty(&conn->sq.pending) ||
 	    conn->sq.busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
 		return false;
-	/* Do not wait for internal messages. */
+	/* Do not wait for internal messages: they have reserved slots. */
 	list_for_each_entry(kwr, &conn->sq.posted, link)
 		if (!kwr->reserved)
 			return false;
@@ -108,8 +108,9 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	if (ret)
 		return ret;
 	/*
-	 * krdma_last_error() takes krdma_conn.lock, under which the state and
-	 * krdma_life.bye were set.
+	 * krdma_last_error() takes krdma_conn.lock. The state and
+	 * krdma_life.bye change together under this lock, so krdma_life.bye is
+	 * final when it is read below.
 	 */
 	ret = krdma_last_error(&conn->cb);
 	return conn->life.bye == KRDMA_BYE_ANSWERED ? 0 : ret;
@@ -122,19 +123,21 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
  *	krdma_peer_reason()
  * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
- * From this call on this side refuses new posts and sends with -ESHUTDOWN. The
+ * From this call on, this side refuses new posts and sends with -ESHUTDOWN. The
  * call waits until the requests and messages that were posted before have
- * completed. It then sends the reason to the peer, and waits until the peer has
- * ended the connection, which the peer does at once. Messages of the peer
- * arrive until then. Requests that the peer has in flight at the end fail.
+ * completed. It then sends the reason, and waits until the peer has ended the
+ * connection. The peer does so as soon as it receives the reason. Until then,
+ * messages of the peer still arrive. Requests that the peer has in flight at
+ * the end fail.
  *
- * Whatever this returns, the connection ends as by krdma_disconnect(), and the
- * owner must release it.
+ * After -EINVAL or -ENOTCONN the connection is unchanged. Otherwise it ends as
+ * by krdma_disconnect(); after -EALREADY the other task ends it. In all cases
+ * the owner must still release the connection.
  *
  * Return: 0: all requests and messages have completed, and the peer has the
- * reason, unless its krdma does not support BYE; -ETIMEDOUT; -EINTR; -EALREADY:
- * another task has called krdma_close(); -ENOTCONN; -EINVAL: not message mode;
- * or the reason for which the connection ended before.
+ * reason if its krdma supports BYE; -ETIMEDOUT; -EINTR; -EALREADY: another task
+ * has called krdma_close(); -ENOTCONN: not established yet; -EINVAL: not
+ * message mode; or the reason for which the connection ended before.
  */
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 {

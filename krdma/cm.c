@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting and accepting: the only file that distinguishes the two sides.
+ * Connecting and accepting through the RDMA CM.
  *
- * CM events arrive in krdma_cm_handler(), one at a time for each cm_id. They
- * only change the state. The task that connects or accepts waits for the state
- * and makes the next step itself. That matters on siw, which creates its TCP
- * sockets in the network namespace of the calling task.
+ * CM events arrive in krdma_cm_handler(), one at a time for each cm_id. For a
+ * connection, the handler mainly changes the state. The task that connects or
+ * accepts waits for the new state and makes the next step itself. On siw it
+ * matters which task does this, because siw creates its TCP sockets in the
+ * network namespace of the calling task. An asynchronous connection has no such
+ * task: step_work makes its steps, see handshake.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,9 +33,9 @@ struct krdma_cm_rej_private {
 } __packed;
 
 /**
- * krdma_cm_keep_addrs - store both addresses, for use without a cm_id
+ * krdma_cm_keep_addrs - copy the local address and the peer's address
  * @conn: connection or listener
- * @id: cm_id of @conn
+ * @id: cm_id of @conn, which may be destroyed after this call
  *
  * Context: any.
  */
@@ -44,8 +46,9 @@ void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 }
 
 /*
- * Convert the status of a CM event to an errno. A positive status is a reject
- * reason; @otherwise replaces it.
+ * Convert the status of a CM event to an errno. If the status is not negative,
+ * it is not an errno (for example a reject reason of the CM), so return
+ * @otherwise.
  */
 static int krdma_cm_status(int status, int otherwise)
 {
@@ -89,8 +92,8 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 
 /*
  * Set the timers of the QP. A client calls this before it resolves the route,
- * because on RoCE the resolution uses the ack timeout. iWARP has no such
- * timers, and the CM ignores the values there.
+ * because on RoCE the resolution uses the ack timeout. A QP on iWARP has no
+ * such timers, and the CM ignores the values.
  */
 static void krdma_cm_set_timers(struct krdma_conn *conn)
 {
@@ -105,12 +108,14 @@ static void krdma_cm_set_timers(struct krdma_conn *conn)
 }
 
 /*
- * Join the device before the route is resolved, so that the connection is
- * closed before the CM removes the device. Without this, the CM, 6.1 to 7.3 at
- * least, may use a NULL pointer if the device is removed while the route is
- * being resolved. The CM reads the device pointer of the cm_id after it has
- * released its lock (cma_send_device_removal_put(), cma_cancel_route()). By
- * then rdma_destroy_id() may have cleared the pointer.
+ * Put the connection on the list of its device before the route is resolved. So
+ * krdma closes the connection before the CM handles a removal of the device.
+ *
+ * Otherwise the CM may use a NULL pointer (Linux 6.1 to 7.3 at least) if the
+ * device is removed while the route is being resolved. The CM reads the device
+ * pointer of the cm_id after the CM has released its lock
+ * (cma_send_device_removal_put(), cma_cancel_route()). By then
+ * rdma_destroy_id() may have cleared the pointer.
  */
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
@@ -134,7 +139,10 @@ static u8 krdma_cm_mode(const struct krdma_conn *conn)
 					KRDMA_WIRE_MODE_MSG;
 }
 
-/* Check the passive side's answer to a client's connection. */
+/*
+ * Take the private data of the REP, with which the passive side has accepted.
+ * Check that both sides use the same mode.
+ */
 static int krdma_cm_take_answer(struct krdma_conn *conn,
 				const struct rdma_conn_param *param)
 {
@@ -150,7 +158,10 @@ static void krdma_cm_established(struct krdma_conn *conn,
 {
 	int ret = 0;
 
-	/* The passive side got the peer's hello earlier, with the request. */
+	/*
+	 * Only a client gets a hello here. The passive side got the hello of
+	 * its peer earlier, with the connect request.
+	 */
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_cm_take_answer(conn, &event->param.conn);
 	if (ret) {
@@ -170,8 +181,8 @@ static void krdma_cm_established(struct krdma_conn *conn,
 		conn->mode->peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
-	 * Keep the timer of an asynchronous connection, because it also limits
-	 * the exchange of START messages.
+	 * The timer of an asynchronous connection continues, because it also
+	 * limits the exchange of START messages.
 	 */
 	if (!READ_ONCE(conn->life.async))
 		krdma_conn_in_time(conn);
@@ -258,9 +269,9 @@ static u8 krdma_cm_reason(int error)
  * krdma_cm_reject_unanswered - reject a request that is torn down unanswered
  * @conn: connection that is being torn down
  *
- * Without the reject the peer would wait until its time limit. Without a limit
- * it would wait up to 16 minutes, because the CM here acknowledges its repeated
- * requests.
+ * Without the reject, the peer would wait until its own time limit. A peer
+ * without a time limit would wait up to 16 minutes, because the CM of this host
+ * acknowledges each request that the CM of the peer repeats.
  *
  * Context: process, @conn->setup held.
  */
@@ -275,8 +286,8 @@ void krdma_cm_reject_unanswered(struct krdma_conn *conn)
 }
 
 /*
- * Move requests that have ended, and accepts that have failed, to the list
- * @dead.
+ * Move requests that have ended, and accepted connections whose handshake has
+ * failed, to the list @dead.
  */
 static void krdma_cm_prune_locked(struct krdma_conn *listener,
 				  struct list_head *dead)
@@ -371,9 +382,9 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 	krdma_conn_get(conn);
 	ret = krdma_cm_queue_request(listener, conn);
 	/*
-	 * @conn is still valid. A task that takes it off the list cannot
-	 * release it before this handler returns, because accepting it and
-	 * destroying its cm_id wait for the handler mutex.
+	 * Another task may now take @conn off the list and release it. This
+	 * handler holds a reference to @conn. Teardown stops the timer only
+	 * after rdma_destroy_id(), which waits until this handler has returned.
 	 */
 	if (!ret)
 		krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
@@ -389,8 +400,8 @@ err_put:
 }
 
 /*
- * Handle a connect request. If this returns an error, the CM destroys the
- * cm_id, because no connection owns it.
+ * Handle a connect request. On error no connection owns @id, and the CM
+ * destroys it.
  */
 static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 			    struct rdma_cm_event *event)
@@ -417,8 +428,8 @@ static void krdma_cm_device_removed(struct krdma_conn *conn)
 }
 
 /*
- * Handle a CM event. If this returns an error, the CM destroys the cm_id. This
- * happens only for a connect request that was refused.
+ * Handle a CM event. Return an error only for a connect request that was
+ * refused: the CM then destroys @id.
  */
 static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 			   struct rdma_cm_event *event)
@@ -462,9 +473,10 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		/*
-		 * A bonding interface now uses another port, possibly of
-		 * another device. A listener must be bound to that port. The QP
-		 * of a connection continues until its retries are exhausted.
+		 * The address has moved to another port, possibly of another
+		 * device, because a bonding interface has switched. Bind a
+		 * listener to the new port. A connection needs no action: its
+		 * QP fails when its retries are exhausted.
 		 */
 		if (conn->cb.role == KRDMA_LISTEN_CONN)
 			krdma_listen_lost(conn);
@@ -488,7 +500,7 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 /**
  * krdma_cm_new_id - create a cm_id
- * @conn: connection or listener without one
+ * @conn: connection or listener without a cm_id
  *
  * Context: process, @conn->setup held.
  * Return: 0 or -errno of rdma_create_id().
@@ -560,8 +572,9 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 }
 
 /*
- * Create the QP, post receives, and call qp_ready. Both sides do this before
- * they call rdma_connect() or rdma_accept().
+ * Create the QP. Then post receives (message mode), or call qp_ready (raw
+ * mode). A client does this before it calls rdma_connect(), and the passive
+ * side before it calls rdma_accept().
  */
 static int krdma_cm_make_ready(struct krdma_conn *conn)
 {
@@ -603,8 +616,9 @@ static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Check whether the connection has been established. The peer may have closed
- * it already, but its messages can still be received.
+ * Check whether the connection has been established. The result stays true
+ * after the peer has closed the connection, because messages of the peer can
+ * still be received.
  */
 static bool krdma_cm_is_connected(struct krdma_conn *conn, const void *arg)
 {
@@ -616,7 +630,8 @@ static bool krdma_cm_is_connected(struct krdma_conn *conn, const void *arg)
  * @conn: client in KRDMA_RESOLVING_ADDR
  * @dst: address of the listener
  *
- * This function holds @conn->setup, so that a concurrent teardown waits for it.
+ * This function holds @conn->setup, so that a concurrent teardown waits for
+ * this function.
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -694,8 +709,8 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 		return 0;
 	}
 	/*
-	 * @ret often says only that the state is invalid. Return the first
-	 * reason for which the connection ended instead.
+	 * @ret may be only a consequence of the end of the connection. Return
+	 * the first reason for which the connection ended instead.
 	 */
 	krdma_conn_abort(conn, ret);
 	ret = krdma_last_error(&conn->cb);
@@ -724,13 +739,13 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * &krdma_params.connect_timeout_ms. In raw mode the qp_ready callback runs
  * inside this call.
  *
- * Whatever this call returns, the caller releases @cb. In raw mode the caller
- * first drains, and frees what qp_ready created.
+ * Whatever this call returns, the caller must release @cb. In raw mode the
+ * caller first calls krdma_drain(), and frees what qp_ready created.
  *
- * siw makes its TCP connection inside this call, without krdma's time limit. If
- * the host drops packets this takes about two minutes, see
- * net.ipv4.tcp_syn_retries. Only SIGKILL ends the call earlier, or any signal
- * with KRDMA_INTERRUPTIBLE.
+ * siw makes its TCP connection inside this call, and krdma's time limit does
+ * not apply to that. If the host of @dst drops packets, the TCP connect fails
+ * after about two minutes, see net.ipv4.tcp_syn_retries. Only SIGKILL ends the
+ * call earlier; with KRDMA_INTERRUPTIBLE any signal does.
  *
  * Return: 0; -EINVAL: @cb is not a new connection, or a bad address; -EISCONN:
  * @cb was connected before; -ETIMEDOUT: no answer; -EHOSTUNREACH, -ENETUNREACH,
@@ -739,7 +754,7 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * -EREMOTEIO (out of memory), -EPROTO, -EPROTONOSUPPORT: reported by the peer's
  * krdma; -EMSGSIZE: the exported buffer has more segments than a message of
  * &krdma_params.buf_size can describe; -EOPNOTSUPP: KRDMA_RW on a device
- * without FRWR, or a device with too few work requests for a queue; -ENOMEM;
+ * without FRWR, or a device whose queues hold too few work requests; -ENOMEM;
  * -EINTR; -ESHUTDOWN.
  */
 int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
@@ -763,7 +778,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_cb, KRDMA_NS);
 
 /*
  * Check whether the owner has a qp_ready callback. If connecting fails, only
- * the owner can free what the callback created.
+ * the owner can free what the callback created. So calls that release a failed
+ * connection themselves must refuse such an owner.
  */
 static bool krdma_cm_is_owned(const struct krdma_params *params)
 {
@@ -804,10 +820,11 @@ int krdma_connect_params(const struct sockaddr *dst,
 EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 /*
- * Time in ms to wait for the peer's close before ib_drain_qp(), which moves the
- * QP to ERROR. irdma, 6.1 to 7.3 at least, resets the TCP connection if the QP
- * moves to ERROR before both ends have closed it (irdma_modify_qp()). In that
- * case the peer loses messages that it has not received yet.
+ * Time in ms to wait on iWARP until the peer has also disconnected, before
+ * ib_drain_qp() moves the QP to ERROR. irdma (Linux 6.1 to 7.3 at least) resets
+ * the TCP connection if the QP moves to ERROR before both ends have closed the
+ * TCP connection (irdma_modify_qp()). After a reset the peer loses messages
+ * that it has not received yet.
  */
 #define KRDMA_HANG_UP_MS 1000
 
@@ -836,8 +853,8 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	conn->cm.connect_called = false;
 	krdma_quirk_flush_all(conn);
 	/*
-	 * rdma_disconnect() fails if the peer has disconnected first. The drain
-	 * flushes the QP in both cases.
+	 * rdma_disconnect() fails if the peer has disconnected first. That does
+	 * no harm, because krdma_qp_drain() flushes the QP in both cases.
 	 */
 	if (!rdma_disconnect(conn->cb.cm_id))
 		krdma_cm_wait_hung_up(conn);
@@ -856,7 +873,7 @@ static bool krdma_cm_has_any(struct krdma_conn *listener, const void *arg)
 
 /*
  * Take the oldest connection off a list.
- * Return: the connection with the list's reference, or NULL.
+ * Return: the connection, with the reference that the list held; or NULL.
  */
 static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
 					      struct list_head *list)
@@ -876,7 +893,7 @@ static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
  * krdma_cm_next_request - take a request off a listener's list
  * @listener: listener
  *
- * Return: the oldest request, with the list's reference, or NULL.
+ * Return: the oldest request, with the reference that the list held; or NULL.
  */
 struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 {
@@ -893,8 +910,8 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 }
 
 /*
- * Take any connection off the listener's lists. It may have ended, and its
- * close_work may not have run yet.
+ * Take any connection off the listener's lists. The connection may have ended,
+ * and its close_work may not have run yet.
  */
 static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 {
@@ -923,8 +940,9 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 	while ((conn = krdma_cm_any_request(listener))) {
 		krdma_conn_abort(conn, -ESHUTDOWN);
 		/*
-		 * Do not wait for close_work of @conn: the caller may be the
-		 * listener's close_work on the only worker of the queue.
+		 * Close @conn here, and do not wait for its close_work. The
+		 * caller may be the listener's close_work on the only worker of
+		 * the queue. In that case close_work of @conn could not run.
 		 */
 		krdma_conn_close(conn);
 		krdma_conn_put(conn);
@@ -946,7 +964,10 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 		if (ret)
 			return ret;
 		*conn = krdma_cm_next_request(listener);
-		/* NULL: another task has taken the request, or it has ended. */
+		/*
+		 * NULL: another task has taken the request, or the request has
+		 * ended.
+		 */
 	} while (!*conn);
 	return 0;
 }
@@ -986,7 +1007,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
  * @cb: from krdma_wait_request(), not yet accepted
  * @params: parameters that replace those of the listener. The flags must be the
  *	same, except those for listeners only. net, domain, src and private_data
- *	are not used
+ *	are ignored
  *
  * Return: 0; -EINVAL; -E2BIG as for &krdma_params.size.
  */
@@ -1022,12 +1043,15 @@ EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
 /*
  * Limit the READs in flight, in both directions, to the numbers in the peer's
- * request. The peer has set up its QP for those numbers.
+ * request. The peer has set up its QP for these two numbers.
  */
 static void krdma_cm_limit_param(struct krdma_conn *conn,
 				 struct rdma_conn_param *param)
 {
-	/* iWARP negotiates both numbers itself, and swaps their names. */
+	/*
+	 * iWARP negotiates both numbers itself. Also, an iWARP request has each
+	 * number under the name of the other number.
+	 */
 	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
 		return;
@@ -1141,8 +1165,8 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  * runs inside this call. If creating the QP fails, the peer gets a reject at
  * once.
  *
- * Whatever this call returns, the caller releases @cb. In raw mode the caller
- * first drains, and frees what qp_ready created.
+ * Whatever this call returns, the caller must release @cb. In raw mode the
+ * caller first calls krdma_drain(), and frees what qp_ready created.
  *
  * Return: 0; -EINVAL; -EISCONN: the request was accepted before; -ENOMEM;
  * -ENODEV; -ETIMEDOUT, -ECONNRESET or -ECONNREFUSED: the peer has not answered
@@ -1185,12 +1209,13 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
  * krdma_reject_request - reject a connect request
  * @cb: from krdma_wait_request(), not accepted
  * @private_data: data for the peer, in the REJ; NULL if none
- * @private_data_len: number of bytes, at most 140, in raw mode 148
+ * @private_data_len: number of bytes, at most 140; at most 148 in raw mode,
+ *	where the REJ has no reason of krdma
  *
- * The users of both ends define the meaning of the data, for example a number
- * or a text. krdma_get_reject() returns these bytes to the peer's user. krdma's
- * own reason in the REJ only shows that the user rejected the request, not
- * krdma.
+ * The users of both ends agree on the meaning of the data, for example a number
+ * or a text. krdma_get_reject() returns the data to the peer's user. Except in
+ * raw mode, the REJ also has a reason of krdma. It only says that the user, not
+ * krdma, has rejected the request.
  *
  * The caller releases @cb.
  *
@@ -1221,8 +1246,9 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
 
 /*
- * Check whether an accept failed because of its peer or its device. In this
- * case krdma_accept_timeout() continues with other requests.
+ * Check whether accepting @conn failed because of the peer, or because its
+ * device was removed. In this case krdma_accept_timeout() continues with other
+ * requests.
  */
 static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 				   const struct krdma_conn *conn, int error)
@@ -1232,11 +1258,12 @@ static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 }
 
 /**
- * krdma_cm_accepted - record the end of a handshake of krdma_accept_timeout()
- * @conn: connection with an acceptor
+ * krdma_cm_accepted - record the result of a handshake for
+ * krdma_accept_timeout()
+ * @conn: connection whose krdma_acc.acceptor is set
  * @error: 0 or errno of the failure
  *
- * Context: process, no locks. Called once.
+ * Context: process, no locks. Called once for each connection.
  */
 void krdma_cm_accepted(struct krdma_conn *conn, int error)
 {
@@ -1280,7 +1307,8 @@ static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 }
 
 /*
- * Take a connection back from its listener's list, with the list's reference.
+ * Take a connection off its listener's list. The caller gets the reference that
+ * the list held.
  * Return: false if the listener has already dropped the connection.
  */
 static bool krdma_cm_take_back(struct krdma_conn *listener,
@@ -1300,8 +1328,8 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 }
 
 /*
- * Begin to accept a request. The calling task creates the QP; step_work makes
- * the later steps.
+ * Begin to accept a request. The calling task creates the QP and calls
+ * rdma_accept(); step_work makes the later steps.
  * Return: 0: krdma_cm_accepted() will be called; -EAGAIN: the request is
  * skipped; or an errno for the caller of krdma_accept_timeout().
  */
@@ -1330,9 +1358,10 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 }
 
 /*
- * Give an accepted connection to its owner, which may then have work requests
- * and MRs in raw mode. Fail if a raw connection has ended, because its QP is
- * destroyed or will be destroyed soon.
+ * Give an accepted connection to its owner. From then on the owner of a raw
+ * connection may have work requests and MRs (raw_live), so close_work must not
+ * destroy the QP. Fail if a raw connection has ended before, because close_work
+ * has destroyed its QP or will do so soon.
  */
 static int krdma_cm_give_locked(struct krdma_conn *conn)
 {
@@ -1396,7 +1425,7 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
 	*result = conn;
 	if (conn)
 		return krdma_cm_hand_out(listener, conn);
-	/* Another task may have been faster, so there may be no request. */
+	/* Another task may have taken the request, so check for NULL. */
 	conn = krdma_cm_next_request(listener);
 	ret = conn ? krdma_cm_accept_request(listener, conn) : 0;
 	return ret ?: -EAGAIN;
@@ -1411,11 +1440,10 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
  * Begins to accept every pending request, and returns the first connection that
  * is established. So a peer that is silent during the handshake does not delay
  * other peers. Later calls return the connections that are established later.
- * Until a call returns them, these connections count in &krdma_params.backlog.
- * A request is skipped if its peer disconnects or violates the protocol before
- * the connection is established. A raw connection that ends before it is
- * returned is also skipped. Must not be used in raw mode with a qp_ready
- * callback.
+ * Until then, these connections count towards &krdma_params.backlog. A request
+ * is skipped if its peer disconnects or violates the protocol before the
+ * connection is established. A raw connection that ends before it is returned
+ * is also skipped. Must not be used in raw mode with a qp_ready callback.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().

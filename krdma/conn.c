@@ -2,9 +2,9 @@
 /*
  * The connection or listener as an object: references, state, owner, waits.
  *
- * krdma_conn_abort() is the first half of closing: from any context it moves
- * the state to CLOSING, which stops new work and ends all waits. The second
- * half is in life.c.
+ * Closing has two halves. krdma_conn_abort() is the first half: from any
+ * context it moves the state to CLOSING, which stops new work and ends all
+ * waits. krdma_conn_teardown() in life.c is the second half.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,7 @@
 
 /**
  * krdma_conn_get - take a reference
- * @conn: connection that the caller can reach
+ * @conn: connection that is not freed during this call
  *
  * Context: any.
  */
@@ -36,7 +36,8 @@ static void krdma_conn_free_later(struct kref *ref)
 }
 
 /**
- * krdma_conn_put_anywhere - drop a reference
+ * krdma_conn_put_anywhere - drop a reference; the last put queues work that
+ * frees the connection
  * @conn: connection
  *
  * Context: any.
@@ -47,11 +48,12 @@ void krdma_conn_put_anywhere(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_put - drop a reference
+ * krdma_conn_put - drop a reference; the last put frees the connection
  * @conn: connection
  *
- * Context: process. A completion never drops the last reference, because a
- * connection is drained before its creator's reference is put.
+ * Context: process; any if this cannot be the last reference. A completion
+ * handler never drops the last reference, because the connection is drained
+ * before the creator's reference is put.
  */
 void krdma_conn_put(struct krdma_conn *conn)
 {
@@ -59,8 +61,8 @@ void krdma_conn_put(struct krdma_conn *conn)
 }
 
 /*
- * Change the state. No other function writes the state. @error: reason if @to
- * is CLOSING, otherwise 0.
+ * Change the state. After the connection was allocated, no other function
+ * writes the state. @error: reason if @to is CLOSING, otherwise 0.
  */
 static bool krdma_conn_change_locked(struct krdma_conn *conn,
 				     enum krdma_state to, int error)
@@ -112,11 +114,11 @@ bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 }
 
 /**
- * krdma_conn_set_owner_locked - change who takes a connection down
+ * krdma_conn_set_owner_locked - change the ownership of a connection
  * @conn: connection
  * @to: wanted value
  *
- * No other function changes the owner.
+ * No other function writes krdma_life.owner.
  *
  * Context: any, @conn->lock held.
  * Return: true if the change was allowed and made.
@@ -139,10 +141,12 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 }
 
 /*
- * Queue close_work if the connection has ended. Do not queue it if the owner is
- * releasing the connection, or if a connect step is running (in_step). The work
- * would only block on krdma_conn.setup, for minutes if siw waits for a TCP
- * connect. The end of the step calls this function again.
+ * Queue close_work if the connection has ended. Do not queue it
+ *  - if the owner is releasing the connection, because krdma_release_cb() does
+ *    the teardown
+ *  - if a connect step is running (in_step), because close_work would block on
+ *    krdma_conn.setup, which the step holds: for minutes if siw waits for a TCP
+ *    connect. krdma_conn_end_step() calls this function again
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
@@ -153,8 +157,9 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 }
 
 /*
- * Count the end of a connection that its owner has received. A connection that
- * its owner has not received counts as failed to connect.
+ * Count the end of a connection that connect or accept has given to its owner.
+ * Other ends are not counted here: krdma_cm_count() counts them as failures to
+ * connect.
  */
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
@@ -226,10 +231,11 @@ void krdma_conn_end_step(struct krdma_conn *conn)
  * krdma_conn_hand_over - mark connect or accept as successful
  * @conn: connection
  *
- * Before this call, the failure of connect or accept notifies the owner of the
- * end. After this call, the closing callback notifies the owner. An owner must
- * never be notified by both, because it would release the connection twice. An
- * owner that is releasing the connection already is not notified.
+ * If the connection ends before this call, an error of connect or accept
+ * notifies the owner. If the connection ends later, the closing callback
+ * notifies the owner. The owner must not be notified in both ways, because it
+ * would release the connection twice. An owner that is already releasing the
+ * connection is not notified.
  *
  * Context: any.
  */
@@ -255,7 +261,8 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
  * @conn: connection
  *
  * Context: any.
- * Return: true once, unless the owner has begun to release the connection.
+ * Return: true for the first call, if the owner has received the connection and
+ * has not begun to release it; otherwise false.
  */
 bool krdma_conn_may_notify(struct krdma_conn *conn)
 {
@@ -301,12 +308,12 @@ static void krdma_conn_abort_for_locked(struct krdma_conn *conn, int error,
  * krdma_conn_abort_for - begin to close a connection, and log the cause later
  * @conn: connection
  * @error: reason, as for krdma_conn_abort()
- * @cause: cause for the log; only that of the first reason is logged
+ * @cause: cause for the log; ignored if the connection has already ended
  * @arg: number that belongs to @cause
  *
- * A completion must not print, because a slow console would hold up the program
- * that it interrupts, for example a control loop that holds a lock. close_work
- * or the release of the connection logs the cause.
+ * A completion handler must not print. It may interrupt a program at any point,
+ * for example a control loop that holds a lock, and a slow console would delay
+ * that program. So close_work or the release of the connection logs the cause.
  *
  * Context: any.
  */
@@ -360,8 +367,9 @@ void krdma_conn_log_end(struct krdma_conn *conn)
  * @conn: connection that has had a QP, in any state
  *
  * On iWARP a lost TCP connection causes a fatal error of the QP before the CM
- * reports that the peer has closed (siw: siw_qp_cm_drop()). The timer may call
- * this function when teardown has destroyed the cm_id.
+ * reports that the peer has closed (siw: siw_qp_cm_drop()). This uses
+ * krdma_hw.is_iwarp and not the cm_id, because krdma_conn_timer_work() may run
+ * after teardown has destroyed the cm_id.
  *
  * Return: -ECONNRESET on iWARP, -EIO elsewhere.
  */
@@ -371,7 +379,8 @@ int krdma_conn_fatal_errno(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_timer_work - end a connection that is not established in time
+ * krdma_conn_timer_work - end a connection that is not established in time, or
+ * for which no event has reported the reason of a flush
  * @work: krdma_works.timer of a connection
  */
 void krdma_conn_timer_work(struct work_struct *work)
@@ -392,16 +401,18 @@ void krdma_conn_timer_work(struct work_struct *work)
 }
 
 /**
- * krdma_conn_flushed - start a timer for the reason of a flushed work request
+ * krdma_conn_flushed - limit the wait for the reason of a flushed work request
  * @conn: connection
  *
- * A CM event or a QP event reports the reason, possibly after the flush: siw
- * flushes before the CM event has passed its workqueue. rxe of 6.1 has no event
- * for an access that it refuses (7.3 has one): the QP just moves to ERROR.
- * Without this timer an owner that only receives would then wait until the
- * keep-alive fails. The timer is also started in KRDMA_CONNECTING, because a
- * message of the peer may arrive before the CM event that reports the
- * connection.
+ * A CM event or a QP event reports the reason, possibly after the flush. For
+ * example, siw flushes while its CM event is still in a workqueue. But rxe of
+ * Linux 6.1 reports nothing when it refuses an access of the peer: the QP just
+ * moves to ERROR. (rxe of 7.3 has an event for this.) So this starts the timer,
+ * which ends the connection. Otherwise an owner that only receives would wait
+ * until the keep-alive fails.
+ *
+ * The timer is also started in KRDMA_CONNECTING, because a message of the peer
+ * may arrive before the CM event that reports the connection.
  *
  * Context: any.
  */
@@ -443,8 +454,8 @@ void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
  * krdma_conn_in_time - cancel the time limit of connecting
  * @conn: established connection
  *
- * If a work request was flushed, the timer is kept, because it ends the
- * connection.
+ * If a work request was flushed, the timer continues, because it then limits
+ * the wait for the reason: see krdma_conn_flushed().
  *
  * Context: any. The timer may still run when this returns, without effect on an
  * established connection.
@@ -463,7 +474,7 @@ void krdma_conn_in_time(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_stop_timer - cancel the timer of a closing connection
+ * krdma_conn_stop_timer - cancel the timer of a connection
  * @conn: connection that is closing or gets another time limit
  *
  * Context: process. The timer may still run when this returns, without effect
@@ -479,7 +490,7 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
  * krdma_owner_hold - keep the module of an owner while a callback runs
  * @owner: module in the owner's ops, or NULL
  *
- * After a callback has released its connection, it still runs code of the
+ * A callback may release its connection. After that it still runs code of the
  * owner's module until it returns.
  *
  * Context: any.
@@ -577,9 +588,9 @@ static bool krdma_conn_must_run(struct krdma_conn *conn,
 }
 
 /*
- * Check whether the task may continue to poll. Stop polling if another task
- * must run: on a single processor that task may be the one that makes @ready
- * true.
+ * Check whether the task may continue to poll. It must stop if another task
+ * must run. On a single processor, the task that makes krdma_wait.ready true
+ * may be that other task.
  */
 static bool krdma_conn_may_spin(unsigned long until)
 {
@@ -589,8 +600,8 @@ static bool krdma_conn_may_spin(unsigned long until)
 
 /*
  * Poll for the condition for some time before sleeping, because sleeping and
- * waking often takes longer than the wait itself. Also, a completion is cheaper
- * if no task sleeps.
+ * waking often takes longer than the wait itself. Also, a completion handler
+ * that need not wake a task is cheaper.
  */
 static void krdma_conn_spin(struct krdma_conn *conn,
 			    const struct krdma_wait *wait, unsigned long until)
@@ -675,8 +686,8 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 		if (left < 0 || krdma_should_stop())
 			return -EINTR;
 		/*
-		 * If time is left, @ready was true, but another task was
-		 * faster.
+		 * If time is left, ready() was true when this task was woken,
+		 * but another task has made it false since.
 		 */
 	} while (left);
 	return -ETIMEDOUT;
@@ -836,7 +847,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
  * krdma_conn_is_open - check whether the user may send or post
  * @conn: connection
  *
- * The result stays true after the connection has ended.
+ * A result of true stays true, even after the connection has ended.
  *
  * Context: any.
  * Return: true in raw mode from KRDMA_ESTABLISHED on; in message mode once both
@@ -893,10 +904,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
  * krdma_disconnect - end a connection or stop listening
  * @cb: connection or listener, in any state
  *
- * Every wait on @cb, in any task, ends with -ESHUTDOWN, and so does every later
- * call, except one that receives a message that has already arrived. A send,
- * read or write that has completed before this call still succeeds. The peer is
- * notified. The object remains until krdma_release_cb().
+ * Every wait on @cb, in any task, ends with -ESHUTDOWN. Every later call also
+ * fails with -ESHUTDOWN, except a call that receives a message that has already
+ * arrived. A send, read or write that has completed before this call still
+ * succeeds. The peer is notified. The object remains until krdma_release_cb().
  *
  * Context: any; does not wait.
  */
@@ -907,7 +918,8 @@ void krdma_disconnect(struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
 
 /**
- * krdma_conn_check_msg - check that a connection is in message mode
+ * krdma_conn_check_msg - check that a connection is in message mode and has
+ * been established
  * @conn: connection
  *
  * Return: 0; -EINVAL: raw mode or a listener; -ENOTCONN: not connected yet; or
@@ -927,8 +939,8 @@ int krdma_conn_check_msg(struct krdma_conn *conn)
  * @conn: connection
  *
  * Context: any.
- * Return: as krdma_conn_check_msg(). Until both sides have exchanged START also
- * -ENOTCONN, or the reason for which the connection ended.
+ * Return: as krdma_conn_check_msg(). If both sides have not exchanged START,
+ * also -ENOTCONN, or the reason for which the connection ended.
  */
 int krdma_conn_check_open(struct krdma_conn *conn)
 {

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Internal messages. CREDIT returns credits, PING probes the peer, PONG answers
- * a PING, PULLED reports that the memory that a CHUNK describes has been read,
- * and BYE announces that its sender closes the connection.
+ * Internal messages:
+ *  - CREDIT returns credits
+ *  - PING probes the peer, and PONG answers a PING
+ *  - PULLED answers a CHUNK, a message that only describes memory of its
+ *    sender. PULLED reports that this memory has been read
+ *  - BYE announces that its sender closes the connection
  *
  * Each kind has a buffer and a reserved send queue slot, both created with the
  * QP. So sending an internal message needs no memory and never waits. At most
  * one message of each kind is in flight.
  *
- * PING, PONG and PULLED take no credits, because two ends that have filled each
- * other's queues must still be able to probe. Instead each end posts a few
- * receives more than it advertises. These are enough: an end sends the next
- * PING only after the answer to the last one, or seconds later. It sends the
- * next PULLED only after the READs of another CHUNK, and reads for one CHUNK at
- * a time. Receives of internal messages are posted again at once.
+ * Only CREDIT takes a credit. The other kinds take none, because two ends that
+ * have filled each other's receive queues must still be able to probe. Instead,
+ * each end posts a few receives more than it advertises. They are enough: an
+ * end sends the next PING only after the PONG for the last one, or one interval
+ * later. It sends the next PULLED only after it has read another CHUNK, and it
+ * reads one CHUNK at a time. It sends one BYE. Receives of internal messages
+ * are posted again at once.
  *
- * A connection on which nothing has arrived for an interval is probed. If it
- * stays silent for KRDMA_ALIVE_MISSES more intervals it ends with -ETIMEDOUT.
+ * A connection on which nothing has arrived for one interval
+ * (krdma_params.keepalive_ms) is probed. If the peer stays silent for
+ * KRDMA_ALIVE_MISSES more intervals, the connection ends with -ETIMEDOUT.
  * Everything that arrives counts as a sign of life, also the answer to a READ.
- * Without probes this side would never notice the loss of a peer that owes no
- * answer, because the last DREQ of the peer may be lost.
+ * Without probes, this side might never notice the loss of a peer from which it
+ * expects nothing, because the last DREQ of the peer may be lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -73,10 +78,10 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	/* From KRDMA_CLOSING on the buffers may be freed with the QP. */
+	/* From KRDMA_CLOSING on, the buffers may be freed with the QP. */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return conn->error ?: -ENOTCONN;
-	/* The peer accepts no message before START. */
+	/* The peer accepts no message of this side before START. */
 	if (!conn->sq.greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;
 	if (kind == KRDMA_CONTROL_CREDIT) {
@@ -104,8 +109,8 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * Without a credit CREDIT cannot be sent. In that case the peer owes
-	 * credits, and its next message leads to another attempt.
+	 * CREDIT itself needs a credit. If this side has none, the peer owes
+	 * credits, and the next message of the peer leads to another attempt.
 	 */
 	if (krdma_credit_should_return(&conn->sq.credit))
 		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
@@ -116,8 +121,8 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
  * @conn: connection in message mode
  * @hdr: header of the message
  *
- * A PING is ignored while the last PONG is in flight: a peer that waits for
- * answers does not probe that fast.
+ * A PING is ignored while the PONG for the last PING is in flight. A peer that
+ * follows the protocol does not probe that fast.
  *
  * Context: any, @conn->lock held.
  */
@@ -177,7 +182,8 @@ int krdma_control_alloc(struct krdma_conn *conn)
 
 /**
  * krdma_control_free - undo krdma_control_alloc()
- * @conn: connection whose QP is drained. Buffers may be missing
+ * @conn: connection whose QP is drained. Some buffers may be missing, if
+ *	krdma_control_alloc() has failed
  *
  * Context: process, @conn->setup held.
  */
@@ -194,8 +200,9 @@ void krdma_control_free(struct krdma_conn *conn)
 }
 
 /*
- * Queue the next check of the peer. The state leaves ESTABLISHED under the same
- * lock, so krdma_alive_stop() finds every check that is queued.
+ * Queue the next check of the peer, unless the connection is closing. The state
+ * changes to KRDMA_CLOSING under the same lock. So krdma_alive_stop(), which
+ * runs later, finds every check that is queued.
  */
 static void krdma_alive_again_locked(struct krdma_conn *conn)
 {
@@ -228,17 +235,18 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		return false;
 	}
 	/*
-	 * While the peer reads the memory that a CHUNK describes, its PONG
-	 * waits behind that data. The task that sends the CHUNK has a time
-	 * limit of its own. If the peer has failed, the probe itself fails on
-	 * adapters that retransmit.
+	 * push_end is set while the peer reads the memory that a CHUNK of this
+	 * side describes. The PONG waits behind the data of these READs, so
+	 * this silence is no miss. The task that sends the CHUNK has a time
+	 * limit of its own. Also, on adapters that retransmit, the PING fails
+	 * if the peer has failed.
 	 */
 	if (msg->push_end) {
 		msg->misses = 0;
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 		return false;
 	}
-	/* The first interval of silence only leads to a probe. */
+	/* The first interval of silence leads to a probe, and is no miss. */
 	if (msg->misses)
 		krdma_count_locked(conn, KRDMA_COUNT_ALIVE_MISSES, 1);
 	if (msg->misses++ == KRDMA_ALIVE_MISSES)

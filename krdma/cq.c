@@ -4,25 +4,25 @@
  *
  * A CQ serves both directions of a connection. With KRDMA_SHARED_CQ it also
  * serves other connections of the same device, poll context and completion
- * vector. The RDMA core has a pool of shared CQs, ib_cq_pool_get(). CQs of that
- * pool stay allocated until the device is removed, and would appear in "rdma
- * resource show" even after krdma was unloaded. Here the last connection of a
- * CQ frees the CQ.
+ * vector. The last connection of a CQ frees the CQ. krdma does not use the pool
+ * of shared CQs in the RDMA core, ib_cq_pool_get(). CQs of that pool stay
+ * allocated until the device is removed, and would appear in "rdma resource
+ * show" even after krdma was unloaded.
  *
- * A CQ that overflows loses completions of any connection. So a connection
- * reserves an entry for each work request that its queues hold, and the sum
- * never exceeds the size of the CQ.
+ * A CQ that overflows may lose completions of all its connections. So a
+ * connection reserves an entry for each work request that its queues hold, and
+ * the sum never exceeds the size of the CQ.
  *
- * cq_context is NULL, because nothing here belongs to one connection. A
- * connection needs its CQ until it is drained. The markers of ib_drain_qp()
- * complete after the connection's last work requests, and the handlers of a CQ
- * run one after the other.
+ * The cq_context of a CQ is NULL, because a CQ may serve several connections.
+ * When ib_drain_qp() has returned, no handler runs for that connection any
+ * more. ib_drain_qp() waits for marker work requests behind the connection's
+ * last work requests, and the handlers of a CQ run one after the other.
  *
- * krdma_dev.lock protects the list of shared CQs and their reserved entries.
- * The lock is also held while a CQ is created. Otherwise many connections that
- * start at the same time would each create a CQ. An unused CQ is taken off the
- * list, and freed without the lock after its handlers have returned: see
- * krdma_cq_free_later().
+ * krdma_dev.lock protects the list of shared CQs and the number of reserved
+ * entries of each. The lock is also held while a shared CQ is created.
+ * Otherwise many connections that start at the same time would each create a
+ * CQ. An unused CQ is taken off the list under the lock. It is freed without
+ * the lock, after its handlers have returned: see krdma_cq_free_later().
  */
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -95,8 +95,9 @@ static void krdma_cq_free_work(struct work_struct *work)
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	/*
-	 * With IB_POLL_DIRECT ib_free_cq() does not wait for handlers.
-	 * krdma_cq_free_later() has already waited.
+	 * krdma_cq_free_later() has already called irq_poll_disable(). A second
+	 * call would wait forever. ib_free_cq() makes no such call with
+	 * IB_POLL_DIRECT.
 	 */
 	kcq->cq->poll_ctx = IB_POLL_DIRECT;
 	krdma_cq_free(kcq);
@@ -105,15 +106,16 @@ static void krdma_cq_free_work(struct work_struct *work)
 
 /*
  * Free a CQ with a softirq handler after an RCU grace period, which waits for
- * running softirqs. ib_free_cq() only waits until the handler has completed the
- * poll. After that the handler still asks the device for the next completion of
- * the CQ, which may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). Do
- * not wait for the grace period here: that would delay the next connection. An
- * expedited grace period would interrupt all processors each time a peer
- * connects and disconnects.
+ * running softirqs. irq_poll_disable(), which ib_free_cq() also calls, only
+ * waits until the handler has marked its poll as complete. After that,
+ * ib_poll_handler() still calls ib_req_notify_cq() on the CQ, which may be
+ * freed by then (Linux 6.1 to 7.3). Do not wait for the grace period here: that
+ * would delay the next connection. An expedited grace period would interrupt
+ * all processors each time a peer connects and disconnects.
  *
- * No other handler begins during the grace period, even if the device has an
- * event for the CQ, because irq_poll_disable() keeps the handler's bit set.
+ * During the grace period no handler of the CQ begins, even if the device has
+ * an event for the CQ. The reason is that irq_poll_disable() leaves the bit
+ * IRQ_POLL_F_SCHED set, as if a handler was running.
  */
 static void krdma_cq_free_later(struct krdma_cq *kcq)
 {
@@ -146,7 +148,8 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
  * Return the number of vectors to choose from. Drivers assign the first vectors
  * to the processors of the adapter's node (cpumask_local_spread()), so use as
  * many vectors as that node has processors. If the connection has no node, or
- * another node than the adapter, use all vectors, like ib_alloc_cq_any().
+ * another node than the adapter, use one vector for each online processor, like
+ * ib_alloc_cq_any().
  */
 static u32 krdma_cq_near(const struct krdma_conn *conn)
 {
@@ -262,8 +265,8 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
  * @ncqes: number of work requests that the queues of @conn hold
  *
  * Context: process, @conn->setup held.
- * Return: 0: &krdma_conn.hw.cq is set, and krdma_cq_put() undoes this; -EINVAL:
- * the device supports no CQ of that size; or an errno of the driver.
+ * Return: 0: &krdma_conn.hw.cq is set, and krdma_cq_put() undoes this call;
+ * -EINVAL: the device supports no CQ of that size; or an errno of the driver.
  */
 int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 {

@@ -52,10 +52,10 @@ bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
 }
 
 /**
- * krdma_credit_take - use one credit, and return the credits that are owed
+ * krdma_credit_take - use one credit, and return the owed credits to the peer
  * @c: the credits
  *
- * Return: number of returned credits, for the message's header.
+ * Return: number of credits to return, for the header of the message.
  */
 u16 krdma_credit_take(struct krdma_credit *c)
 {
@@ -109,8 +109,9 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
  * krdma_credit_arrived - account for a message of the peer
  * @c: the credits
  *
- * The message found a receive, possibly one that has not been advertised to the
- * peer.
+ * The message has used a receive. That alone does not prove that the peer had a
+ * credit, because this side may have posted receives that it has not advertised
+ * yet.
  *
  * Return: 0, or -EPROTO if the peer had no credit left.
  */
@@ -145,8 +146,8 @@ void krdma_credit_unhold(struct krdma_credit *c)
  * @c: the credits
  * @quiet: the last message in this receive only returned credits
  *
- * Return: true; false without any effect if there are more receives than the
- * depth of the queue, which is a bug in krdma.
+ * Return: true; or false, without any effect, if more receives would be owed
+ * than the queue has, which is a bug in krdma.
  */
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 {
@@ -159,12 +160,12 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 
 /*
  * Check whether the peer cannot send until this side returns credits. That is
- * so if the peer has at most the reserved credit, and each other receive is
- * either held by the owner, or free but not returned to the peer as a credit
- * yet. Then no message is waiting to be received. Only the owner could return
- * more receives, and the owner may itself wait for the peer. If only one credit
- * can be returned, return false, because two ends in that state would answer
- * each other endlessly.
+ * so if the peer has at most the reserved credit, and the owner holds all
+ * receives except those that are already posted again and owed to the peer. In
+ * this state no message waits for the owner. Only the owner could free more
+ * receives, and the owner may itself wait for the peer. If only one credit is
+ * owed, the result is false: otherwise two ends in this state would answer each
+ * other's CREDIT messages endlessly.
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {
@@ -173,12 +174,14 @@ static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_should_return - check whether credits need their own message
+ * krdma_credit_should_return - check whether credits must be returned in a
+ * CREDIT message
  * @c: the credits
  *
  * Credits are returned when half of the queue is owed. Returning them earlier
- * would need more messages. Returning them later would stop a sender that has
- * only the reserved credit left. credit.h describes how held receives count.
+ * would need more messages. Returning them later could stop a sender that has
+ * only the reserved credit left. credit.h describes how receives that the owner
+ * holds count.
  *
  * Return: true if enough credits are owed.
  */

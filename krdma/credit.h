@@ -6,19 +6,21 @@
  * One credit is one receive that is posted at the peer. Initially each side has
  * one credit for each receive in the peer's receive queue. Every message uses
  * one credit. The peer returns credits in the header of every message that it
- * sends. If it owes half of its queue and has nothing to send, it returns them
- * in a CREDIT message. The last credit is reserved for CREDIT messages. So two
- * ends that have used all their other credits can still return some.
+ * sends. If the peer owes credits for half of its queue and has nothing to
+ * send, it returns them in a CREDIT message. The last credit is reserved for
+ * CREDIT messages. So two ends that have used all their other credits can still
+ * return credits to each other.
  *
- * Receives that the owner holds are subtracted first: CREDIT is sent when half
- * of the other receives are owed. This does not count credits that CREDIT
- * messages have used ("quiet" credits). Otherwise two ends whose owners hold
- * nearly all buffers would answer each other endlessly. Quiet credits do count
+ * While the owner holds receives, their credits cannot be returned. So CREDIT
+ * is sent when half of the other receives are owed. A receive that a CREDIT
+ * message has used is "quiet", and does not count for this rule. Otherwise two
+ * ends whose owners hold nearly all receives would answer each other's CREDIT
+ * messages endlessly. CREDIT is also sent, and quiet receives count,
  *  - if half of the whole queue is owed,
  *  - if the peer has no credit left,
- *  - if the peer has only the reserved credit, and two or more are owed.
- *    So the peer can send as long as the owner leaves KRDMA_CREDIT_KEEP
- *    receives to the peer.
+ *  - if the peer has at most the reserved credit, two or more are owed, and the
+ *    owner holds all other receives. So the peer can always send again if the
+ *    owner leaves KRDMA_CREDIT_KEEP receives to the peer.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -26,16 +28,16 @@
 #include <linux/types.h>
 
 /*
- * Minimum depth of a receive queue. A message that only returns credits must
- * not make its receiver owe half of the queue. Otherwise both sides would
- * answer each other endlessly.
+ * Minimum depth of a receive queue. Half of a smaller queue is at most one
+ * receive. So a single CREDIT would make its receiver owe half of the queue,
+ * and two sides would answer each other's CREDIT messages endlessly.
  */
 #define KRDMA_CREDIT_MIN_DEPTH 4
 
 /*
- * Number of receives that the owner must leave to the peer. One is the reserved
- * credit. If the two others are owed, a CREDIT message is sent, see
- * krdma_credit_should_return().
+ * Number of receives that the owner must leave to the peer. One of them is for
+ * the reserved credit. When the two others are owed, a CREDIT message is sent,
+ * see krdma_credit_should_return().
  */
 #define KRDMA_CREDIT_KEEP 3
 
@@ -45,10 +47,10 @@
  * @avail_max: depth of the peer's receive queue, the limit of @avail
  * @unadvertised: number of reposted receives that have not been advertised to
  *	the peer
- * @advertised: number of receives that the peer knows of and has not used:
- *	number of messages that the peer may still send
- * @quiet: number of @unadvertised receives that were used by a message that
- *	only returned credits
+ * @advertised: number of receives that the peer knows of and has not used,
+ *	which is the number of messages that the peer may still send
+ * @quiet: number of those @unadvertised receives that were last used by a
+ *	message that only returned credits
  * @held: number of receives that the owner keeps
  * @depth: depth of this side's receive queue
  */

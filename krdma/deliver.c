@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages by callback. Each message is delivered to the owner in the memory
- * that it arrived in. When the owner returns it, that memory is posted as a
- * receive again and its credit is returned. So an owner that keeps all messages
- * makes the sender stop.
+ * Delivery of messages by the owner's receive() callback. A message that came
+ * in one part is delivered in the memory that it arrived in. When the owner
+ * releases the message, that memory is posted as a receive again, and the peer
+ * gets its credit back. So if the owner keeps all messages, the peer must stop
+ * sending.
  *
- * Only one context at a time delivers. It sets krdma_msg.delivering first. If
- * each message came in one part, this context is the completion handler. For a
- * message in several parts it is deliver_work, which may allocate memory to
- * assemble the parts. The context continues until the ready list is empty,
- * including messages that arrive while it delivers, so messages stay in order.
- * delivering stays set while the data of a CHUNK is read from the peer, see
- * rendezvous.c. No worker waits for these READs: when they end,
- * krdma_deliver_go_on_locked() queues deliver_work again.
+ * At most one context at a time delivers the messages of a connection, so that
+ * they stay in order. This context sets krdma_msg.delivering, and continues
+ * until the ready list is empty, even if more messages arrive. Normally it is
+ * the completion handler. When a message in several parts is next, deliver_work
+ * takes over, because it may allocate memory to assemble the parts.
+ *
+ * A CHUNK is a part whose data must be read from the memory of the peer, see
+ * rendezvous.c. krdma_msg.delivering stays set during these READs, but no
+ * worker waits for them: when they end, krdma_deliver_go_on_locked() queues
+ * deliver_work again.
  *
  * Delivery begins when the owner has been notified of the connection
  * (krdma_msg.open) and ends with krdma_release_cb(). closing() is called after
- * all messages that have arrived were delivered. call_work does not wait for
- * the delivery: the end of the delivery queues call_work again.
+ * all messages that have arrived were delivered. call_work, which calls
+ * closing(), does not wait for the delivery: the end of the delivery queues
+ * call_work again.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -57,7 +61,7 @@ bool krdma_deliver_is_wanted(const struct krdma_conn *conn)
  *
  * Context: any, @conn->lock held.
  * Return: true if there are ready messages, and the caller must call
- * krdma_deliver_all() or queue the worker.
+ * krdma_deliver_all() or queue deliver_work.
  */
 bool krdma_deliver_begin_locked(struct krdma_conn *conn)
 {
@@ -77,7 +81,7 @@ bool krdma_deliver_begin_locked(struct krdma_conn *conn)
  *
  * Context: any, @conn->lock held.
  * Return: true if a message may still be delivered. krdma_call_settled_locked()
- * is called afterwards.
+ * is called when that has changed.
  */
 bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn)
 {
@@ -93,8 +97,8 @@ static void krdma_deliver_end_locked(struct krdma_conn *conn)
 }
 
 /*
- * End the delivery after a failure, because no message may be delivered after
- * one that was lost.
+ * End the delivery after a failure. If a message was lost, no later message may
+ * be delivered.
  */
 static void krdma_deliver_fail_locked(struct krdma_conn *conn, int error)
 {
@@ -133,8 +137,8 @@ void krdma_deliver_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * Do not use ops while the owner releases @conn, because they may be
-	 * freed.
+	 * Do not use the owner's ops while the owner releases @conn, because
+	 * the owner may free them.
 	 */
 	if (krdma_conn_is_released_locked(conn) || !conn->msg ||
 	    !krdma_deliver_is_wanted(conn))
@@ -145,8 +149,9 @@ void krdma_deliver_open_locked(struct krdma_conn *conn)
 }
 
 /*
- * Take the next message off the ready list. A part of a longer message stays on
- * the list, for deliver_work.
+ * Get the next message of the ready list. A message in one part is taken off
+ * the list. A part of a longer message stays on the list, and only deliver_work
+ * (@worker) gets it. For other callers this queues deliver_work.
  * Return: the message or part; NULL: the caller must stop delivering.
  */
 static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
@@ -165,8 +170,9 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 		list_del_init(&recv->link);
 		krdma_credit_hold(&conn->sq.credit);
 		/*
-		 * The peer may be unable to send until it gets the credits that
-		 * are owed.
+		 * More credits must be returned at once if the owner holds more
+		 * receives, because the peer may be unable to send without
+		 * them.
 		 */
 		krdma_control_credits_locked(conn);
 	} else if (!worker) {
@@ -223,8 +229,8 @@ static void krdma_whole_free_work(struct work_struct *work)
 }
 
 /*
- * Deliver krdma_msg.whole, which is complete. The delivered message takes over
- * its memory.
+ * Deliver krdma_msg.whole, the buffer of a message that is complete now. The
+ * delivered message takes over the buffer.
  */
 static int krdma_deliver_whole(struct krdma_conn *conn)
 {
@@ -312,8 +318,8 @@ void krdma_deliver_work(struct work_struct *work)
 	int ret;
 
 	/*
-	 * Since the last run, the READs of the last CHUNK of a message may have
-	 * ended, so the message may be complete.
+	 * The READs of the last CHUNK of a message may have ended since the
+	 * last run. In that case the message is complete.
 	 */
 	ret = krdma_deliver_complete(conn);
 	while (!ret && (recv = krdma_deliver_next(conn, true))) {
@@ -344,8 +350,9 @@ void krdma_deliver_stop(struct krdma_conn *conn)
  * krdma_rx_msg_release - release a delivered message
  * @rx_msg: argument of the receive callback; must not be used afterwards
  *
- * The memory of the message is posted as a receive again, and the peer gets its
- * credit back. The connection may have ended, and may even have been released.
+ * If the message came in one part, its memory is posted as a receive again, and
+ * the peer gets its credit back. Otherwise the memory is freed. The connection
+ * may have ended, and may even have been released.
  *
  * Context: any.
  */

@@ -2,15 +2,16 @@
 /*
  * RDMA devices and the PDs on them.
  *
- * A krdma_dev exists from the add callback to the remove callback of krdma's
+ * A krdma_dev is in use from the add callback to the remove callback of krdma's
  * ib_client. Connections attach to it before they create a QP, and detach after
  * the QP is destroyed. The remove callback ends all connections and waits until
  * the last one is detached, because the device's memory may be freed
  * afterwards.
  *
  * An rkey is valid on every QP of its PD. So each connection has a PD of its
- * own, unless its owner names a domain. The connections and the regions of one
- * domain share a PD on each device, see domain_region.c.
+ * own, and its peer cannot use the rkeys of other connections. If the owner
+ * names a domain, the connections and the regions of this domain share a PD on
+ * each device instead, see domain_region.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,8 +23,8 @@
 #include "device.h"
 
 /*
- * A domain of trust. The address of this object identifies its PDs; the name is
- * for logs.
+ * A domain of trust: connections whose peers may use each other's keys. The PDs
+ * of a domain refer to it by the address of this object.
  */
 struct krdma_domain {
 	struct kref ref;
@@ -80,8 +81,8 @@ void krdma_domain_get(struct krdma_domain *domain)
  * krdma_domain_put - drop a reference to a domain
  * @domain: from krdma_domain_create(), or NULL
  *
- * A PD of the domain exists until its last connection is closed and its last
- * region is put.
+ * A PD of the domain exists until the last connection with this PD is closed
+ * and the last region in it is put.
  *
  * Context: any.
  */
@@ -126,8 +127,8 @@ void krdma_dev_put(struct krdma_dev *dev)
 }
 
 /*
- * Find a device, and take a reference, which the caller puts with
- * krdma_dev_put().
+ * Return the krdma_dev of @ibdev, or NULL. The caller puts the reference to it
+ * with krdma_dev_put().
  */
 static struct krdma_dev *krdma_dev_find_get(struct ib_device *ibdev)
 {
@@ -194,8 +195,8 @@ static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
 }
 
 /*
- * Use the PD of a domain, or create a new PD. krdma_pd_put_locked() undoes
- * this.
+ * Return the PD of a domain. If there is none, or @domain is NULL, create a PD.
+ * krdma_pd_put_locked() undoes this call.
  */
 static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
 					    struct krdma_domain *domain)
@@ -367,9 +368,10 @@ void krdma_device_cq_freed(struct krdma_dev *dev)
 }
 
 /*
- * Check whether connection @old comes from the same user on the same host as
- * @conn, goes to the same port, and is older than @conn. A newer one must not
- * be ended, because @conn may be a request that its client has given up.
+ * Check whether connection @old comes from the same client as @conn (same
+ * session number, same host), goes to the same port, and is older than @conn. A
+ * newer connection must not be ended: @conn may be a request that the client
+ * gave up before it connected again.
  */
 static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
@@ -393,8 +395,8 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 	list_for_each_entry(old, &dev->conns, hw.link) {
 		if (krdma_dev_is_older(old, conn)) {
 			/*
-			 * An attached connection has a reference, so take
-			 * another one.
+			 * A connection on this list is not freed while
+			 * dev->lock is held, so take a reference now.
 			 */
 			krdma_conn_get(old);
 			found = old;
@@ -410,8 +412,9 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
  * @conn: request that is about to be accepted, not attached yet
  *
  * A peer that connects again may have lost its end of the old connection
- * silently. Until the old connection is drained here, late READ answers or
- * WRITEs may still arrive on it and overwrite data of the new connection.
+ * without notifying this side. Until the old connection is drained here, late
+ * READ answers or WRITEs may still arrive on it and overwrite data of the new
+ * connection.
  *
  * Context: process, @conn->setup held.
  * Return: 0: there is no older connection any more: each was drained and
@@ -519,21 +522,25 @@ static void krdma_dev_abort_all(struct krdma_dev *dev)
 
 /*
  * Check whether a device has no connections, and no CQ that must still be
- * freed. A CQ is counted in nfreed before its last connection is detached.
+ * freed. A CQ is counted in nfreed before its last connection is detached, so
+ * no CQ is missed between the two checks.
  */
 static bool krdma_dev_is_idle(const struct krdma_dev *dev)
 {
 	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
 }
 
-/* Unregister the regions of a domain, which may drop the last use of its PD. */
+/*
+ * Unregister the regions in the PD of a domain. The last of these regions may
+ * be the last user of the PD.
+ */
 static void krdma_pd_end_regions_locked(struct krdma_dev *dev,
 					struct krdma_pd *kpd)
 {
 	lockdep_assert_held(&dev->lock);
 	if (!kpd->end_regions_locked)
 		return;
-	/* Keep the PD, which has the head of the list. */
+	/* Hold the PD, because the head of its list of regions is in it. */
 	kpd->users++;
 	kpd->end_regions_locked(kpd);
 	krdma_pd_put_locked(dev, kpd);
@@ -562,17 +569,18 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 
 	krdma_dev_abort_all(dev);
 	/*
-	 * Either close_work tears a connection down, or its owner has got the
-	 * closing callback and must release it. Wait for both, or MRs of the
-	 * owner would outlive the device.
+	 * close_work tears a connection down, except a raw connection that its
+	 * owner has received: that owner gets the closing callback, and must
+	 * release the connection. Wait for all connections, because otherwise
+	 * MRs of an owner would outlive the device.
 	 */
 	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
-	 * krdma_device_end_regions() takes dev->lock, so it also waits until
-	 * krdma_device_detach() or krdma_device_cq_freed() has released the
-	 * lock.
+	 * krdma_device_detach() or krdma_device_cq_freed(), which has woken
+	 * this task, may still hold dev->lock. krdma_device_end_regions() takes
+	 * dev->lock, and so waits for that function.
 	 */
 	krdma_device_end_regions(dev);
 	krdma_dev_put(dev);

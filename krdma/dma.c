@@ -5,8 +5,10 @@
  *
  * A region is mapped in chunks. Each chunk is a scatterlist with one element
  * for each page. With bounce buffers (swiotlb) or cache flushes, the CPU and
- * the adapter see different bytes until a sync. Therefore krdma_chunk_sync()
- * has an offset and a length, and leaves bytes outside of that range unchanged.
+ * the adapter see different bytes until a sync. A sync overwrites bytes, and
+ * bytes that the caller does not sync may be in use. Therefore
+ * krdma_chunk_sync() has an offset and a length, and leaves bytes outside of
+ * that range unchanged.
  *
  * No function here takes a lock or sleeps, unless its description says so.
  */
@@ -19,8 +21,8 @@
 #include "region.h"
 
 /*
- * Maximum number of page entries of one MR. It keeps MRs small on devices
- * without a limit.
+ * Maximum number of page entries of one MR. It keeps MRs small on devices that
+ * allow much more.
  */
 #define KRDMA_MR_ENTRIES_MAX 512U
 
@@ -42,11 +44,12 @@ bool krdma_dma_page_ok(const struct page *page)
  * @addr: first byte
  * @len: bytes, not 0
  *
- * On most architectures static data of a module is neither vmalloc() memory nor
- * linear memory, and virt_to_page() returns an unrelated page for it.
+ * On most architectures, static data of a module is neither vmalloc() memory
+ * nor linear memory. virt_to_page() would return an unrelated page for it.
  *
  * Context: any.
- * Return: true if all of it is vmalloc() memory, or all of it linear memory.
+ * Return: true if all of the memory is from vmalloc(), or all of it is linear
+ * memory.
  */
 bool krdma_dma_virt_ok(const void *addr, size_t len)
 {
@@ -79,18 +82,19 @@ u32 krdma_dma_max(const struct ib_device *ibdev)
  * krdma_mr_page_size - return the page size for registrations
  * @ibdev: device
  *
- * For ib_map_mr_sg(). If a device does not support the page size of a
- * registration, its driver may silently use another size, and access other
- * memory (for example irdma).
+ * The result is an argument of ib_map_mr_sg(). If a device does not support the
+ * page size of a registration, its driver may silently use another size. The
+ * adapter would then access other memory (for example irdma).
  *
  * Context: any.
- * Return: the largest supported size that divides the kernel's page size.
+ * Return: the largest supported size, in bytes, that divides the kernel's page
+ * size.
  */
 u32 krdma_mr_page_size(const struct ib_device *ibdev)
 {
 	u64 sizes = ibdev->attrs.page_size_cap & (PAGE_SIZE | (PAGE_SIZE - 1));
 
-	/* siw reports no page sizes. */
+	/* siw reports no page sizes, so sizes may be 0. */
 	return sizes ? 1U << (fls64(sizes) - 1) : PAGE_SIZE;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_mr_page_size, KRDMA_NS);
@@ -167,8 +171,8 @@ enum dma_data_direction krdma_dma_region_dir(u32 access)
  * @pages: pages of the chunk
  * @first: offset of the first byte in the first page
  * @len: number of bytes of the region in the chunk
- * @pad: number of bytes after @len that belong to the same owner. They are
- *	mapped but not registered, so that the mapping has whole pages
+ * @pad: number of bytes after the @len bytes that belong to the same owner.
+ *	They are mapped but not registered, so that the mapping has whole pages
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM; the caller must call krdma_chunk_free() in both cases.
@@ -236,8 +240,8 @@ void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
  * krdma_chunk_last - return the last element of a mapped chunk
  * @chunk: mapped chunk
  *
- * Return: the element. sg_last() would be wrong if an IOMMU has merged
- * elements.
+ * Return: the element. sg_last() would return the wrong one if an IOMMU has
+ * merged elements.
  */
 struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
 {
@@ -346,8 +350,10 @@ u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
  * @chunk: mapped chunk
  * @page_size: number of bytes of a page entry
  *
- * Consecutive pieces fit into one MR only if one ends, and the next one begins,
- * at an entry boundary. A short piece may lie anywhere in a page of a bounce
+ * A piece is one element of the mapped scatterlist. Two consecutive pieces fit
+ * into one MR if the second begins at the address where the first ends. They
+ * also fit if both addresses are multiples of @page_size. A short piece often
+ * meets neither condition, because it may lie anywhere in a page of a bounce
  * buffer.
  *
  * Return: number of MRs.
@@ -366,8 +372,8 @@ u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
 	/*
-	 * A run of consecutive pieces that does not begin at an entry boundary
-	 * may need one entry more, and so one MR more.
+	 * If a run of pieces that fit together does not begin at a multiple of
+	 * page_size, it may need one entry more, and so one MR more.
 	 */
 	return 2 * runs;
 }

@@ -8,21 +8,22 @@
  * connection that creates the region registers it. When the REG_MR has
  * completed, the MRs belong to the PD and do not depend on that QP any more.
  *
- * The region holds references to the PD, the krdma_dev and the domain, and to
+ * The region holds references to the PD, the krdma_dev and the domain, but to
  * no connection. It is on the list krdma_pd.regions, which krdma_dev.lock
  * protects. Two contexts use the list:
  *
  *  - the owner of the region, which revokes it and puts it
  *  - the removal of the device, when no connection is attached any more and
  *    before the PD is freed. It unregisters and unmaps the region, and takes
- *    the region off the list. After that the owner's put only frees the memory
- *    of the region
+ *    the region off the list. When the owner puts the region later, only the
+ *    memory of the region is freed
  *
  * When a connection ends, its QP is drained and destroyed, so its peer cannot
- * use the key any more. The region stays. The end of a connection fences one
- * peer; revoking the region fences all peers.
+ * use the key any more. The region stays valid for the other peers. Revoking
+ * the region makes it invalid for all peers.
  *
- * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
+ * To make a key invalid, its MR is destroyed with ib_dereg_mr(), which needs no
+ * QP. Invalidating the MR would need one.
  */
 #include "cm.h"
 #include "quirks.h"
@@ -71,8 +72,8 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
 	list_for_each_entry(conn, &dev->conns, hw.link) {
 		if (krdma_share_can_register(conn, failed)) {
 			/*
-			 * An attached connection has a reference, so take
-			 * another one.
+			 * A connection on this list is not freed while
+			 * dev->lock is held, so take a reference now.
 			 */
 			krdma_conn_get(conn);
 			found = conn;
@@ -90,8 +91,8 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
  * @error: errno with which the registration failed
  * @until: time limit from krdma_deadline()
  *
- * If @failed has not ended, its queue pair is not the cause of the failure, and
- * this returns NULL.
+ * If @failed has not ended, its queue pair is not the cause of the failure.
+ * Another connection would fail in the same way, so this returns NULL.
  *
  * Context: process.
  * Return: connection with a reference, or NULL.
@@ -122,7 +123,7 @@ static void krdma_share_end_locked(struct krdma_region *region)
 	krdma_pd_put_locked(share->dev, share->kpd);
 }
 
-/* See krdma_pd.end_regions_locked. The owners still put their regions. */
+/* See krdma_pd.end_regions_locked. The owners must still put their regions. */
 static void krdma_share_end_all_locked(struct krdma_pd *kpd)
 {
 	struct krdma_region *region, *next;
@@ -198,7 +199,8 @@ static void krdma_share_drain(struct krdma_conn *conn)
  * @conn: connection that has failed to register the region
  * @region: region; freed by this call
  *
- * Work requests that use the MRs may be in flight only if @conn has ended.
+ * If @conn has ended, work requests that use the MRs may still be in flight, so
+ * this drains @conn first. Otherwise none may be in flight.
  *
  * Context: process, may sleep.
  */
@@ -209,8 +211,8 @@ void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region)
 }
 
 /*
- * Find the next connection of the domain: the one with the lowest number above
- * @id.
+ * Find the next connection of the domain: the one with the lowest stats.id
+ * above @id.
  * Return: the connection, with a reference, or NULL.
  */
 static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share,
@@ -223,7 +225,7 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 		if (conn->hw.kpd == share->kpd && conn->stats.id > id &&
 		    (!found || conn->stats.id < found->stats.id))
 			found = conn;
-	/* An attached connection has a reference, so take another one. */
+	/* A connection on dev->conns is not freed while dev->lock is held. */
 	if (found)
 		krdma_conn_get(found);
 	mutex_unlock(&share->dev->lock);
@@ -275,8 +277,9 @@ static void krdma_share_await_answers(struct krdma_region *region,
 /**
  * krdma_share_revoke - make the keys of a region invalid on all connections
  * @region: region of a domain that is already unusable for new requests
- * @timeout_ms: time limit in ms for all waits on siw together; 0 means
- *	&krdma_params.op_timeout_ms of the connection that created the region
+ * @timeout_ms: time limit in ms for all waits together, which happen only on
+ *	siw (KRDMA_QUIRK_LATE_ANSWERS); 0 means &krdma_params.op_timeout_ms of
+ *	the connection that created the region
  *
  * Context: process, may sleep.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The beginning of a connection in message mode: the hello in the CM's private
- * data, and START, the first message of each side. This file
- * also has krdma_msg_mode, through which lower layers use message mode.
+ * data, and START, the first message of each side. This file also has
+ * krdma_msg_mode, the functions of message mode that lower layers call.
  */
 #include <linux/random.h>
 
@@ -98,7 +98,7 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
  * @conn: client that has sent START
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * This makes the peer check again for data that it has missed, see
+ * The message makes a siw peer check again for data that it has missed, see
  * KRDMA_QUIRK_MISSED_START. Without a credit nothing is sent.
  *
  * Return: 0 or -errno.
@@ -217,7 +217,7 @@ int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 
 /*
  * Send another message if the peer may have missed START of this side. Then
- * queue another check.
+ * queue the next step, which checks again.
  */
 static int krdma_msg_nudge_later(struct krdma_conn *conn, unsigned long until)
 {

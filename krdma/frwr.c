@@ -2,29 +2,32 @@
 /*
  * MRs for fast registration (FRWR), and the pool of unused MRs of a connection.
  *
- * Regions are short-lived: for a long message, the sender has one for each
- * CHUNK (up to 16 MiB of the message), and the receiver has one. So MRs of
- * freed regions are kept in the pool for later regions, up to
- * krdma_params.mr_pool. They are freed with the connection. krdma does not use
- * the core's own pool (rdma/mr_pool.h). That pool allocates all its MRs in
- * advance and in the largest size, so each idle connection would hold this
- * memory. Also, it does not check the state of an MR that is returned.
+ * Most regions are short-lived: for each long message, the sender has a region
+ * for each CHUNK (up to 16 MiB of the message), and the receiver has one. So
+ * MRs of freed regions are kept in the pool for later regions, up to
+ * krdma_params.mr_pool. The pool is freed with the connection.
+ *
+ * krdma does not use the pool of the RDMA core (rdma/mr_pool.h). That pool
+ * allocates all its MRs in advance and in the largest size, so each idle
+ * connection would hold this memory. Also, it does not check the state of an MR
+ * that is returned.
  *
  * An MR may be mapped again only when it is known to be invalid. Until then the
- * adapter uses the old mapping: rxe of 6.1 reads the page list itself. An MR is
- * known to be invalid if invalidating it has succeeded. After a flush or an
- * error its state is unknown, and the MR is destroyed.
+ * adapter may use the old mapping: rxe of Linux 6.1 reads the page list of the
+ * MR itself, which mapping overwrites. An MR is known to be invalid if
+ * invalidating it has succeeded. After a flush or an error its state is
+ * unknown, and the MR is destroyed.
  *
  * Each registration of an MR has another key: the lowest eight bits of the key
- * change. An MR that has used all its keys is destroyed. Otherwise a key that a
- * peer got long ago would become valid again.
+ * change. An MR that has used all its keys is destroyed. Otherwise its first
+ * key, which some peer may still know, would become valid again.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "region.h"
 
-/* Number of different keys that an MR can have. */
+/* Number of different keys of an MR: the lowest eight bits differ. */
 #define KRDMA_FRWR_KEYS 256
 
 /*
@@ -36,10 +39,11 @@
  * krdma_frwr_max - return the maximum size of the pool of a connection
  * @conn: connection with a device
  *
- * Software devices have no pool by default. On such a device an MR costs only
- * its memory. Also, the device checks a key before it copies the bytes of a
- * packet, so a copy may continue while the key becomes invalid. rxe waits for
- * that copy only when an MR is destroyed (rxe_mr_cleanup(); Linux 6.1 to 7.3).
+ * Software devices have no pool by default, for two reasons. On such a device
+ * an MR costs only its memory. Also, destroying an MR is safer than keeping it.
+ * Such a device checks a key before it copies the bytes of a packet, so the
+ * copy may continue after the key has become invalid. rxe waits for the copy
+ * only when an MR is destroyed (rxe_mr_cleanup(); Linux 6.1 to 7.3).
  *
  * Return: maximum number of MRs; 0 means no pool.
  */
@@ -66,7 +70,7 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 	krdma_noio_check(conn);
 	if (!frwr)
 		return ERR_PTR(-ENOMEM);
-	/* Round up, so that the MR also fits regions of other sizes. */
+	/* Round up, so that the MR can be reused for regions of other sizes. */
 	frwr->room = min_t(u32, roundup_pow_of_two(entries),
 			   krdma_dma_mr_entries(ibdev));
 	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
@@ -86,8 +90,8 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 }
 
 /*
- * Find an unused MR with enough page entries: the oldest, so that a key is
- * reused as late as possible.
+ * Find an unused MR with enough page entries. Take the oldest, so that an
+ * invalid key stays out of use as long as possible.
  */
 static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
 					  u32 entries)
@@ -143,8 +147,8 @@ struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
  * @invalid: true if the MR is known to be invalid; otherwise the MR is
  *	destroyed
  *
- * If the pool is full, its oldest MR is freed, so that MRs of unused sizes do
- * not stay in the pool.
+ * If the pool is full, its oldest MR is freed. So MRs of sizes that are no
+ * longer needed do not stay in the pool.
  *
  * Context: process, @conn->setup held or, for a domain, krdma_dev.lock.
  */

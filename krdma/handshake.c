@@ -2,10 +2,11 @@
 /*
  * Connecting and accepting with callbacks, without a waiting task.
  *
- * step_work makes one step each time it runs. A step is what a task does
- * between two waits in cm.c. step_work is queued when the CM has changed the
- * state, and when the peer's START has arrived. After the last step, or if the
- * connection ends before, call_work calls the owner's connected(), once.
+ * step_work makes one step each time it runs. A step is what the calling task
+ * does between two waits in krdma_connect_cb() or krdma_accept_request().
+ * step_work is queued when the CM has changed the state, and when the peer's
+ * START has arrived. After the last step, or if the connection ends before,
+ * call_work calls the owner's connected(), once.
  *
  * For a listener, call_work passes new requests to the owner.
  *
@@ -13,10 +14,11 @@
  * notified instead of the owner, and krdma_accept_timeout() returns the
  * connection.
  *
- * Callbacks of one connection never run at the same time, because only
- * call_work calls them. call_work runs on a queue for callbacks of owners. The
- * steps of a client may wait for TCP on siw, so they also have a queue of their
- * own, and no other work waits for them.
+ * connected() and closing() of one connection never run at the same time,
+ * because only call_work calls them. call_work runs on a queue for callbacks of
+ * owners. The steps of a client may wait for TCP on siw. So they have a queue
+ * of their own, krdma_connect_wq, where only other connect steps wait behind
+ * them.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -44,8 +46,8 @@ void krdma_call_queue(struct krdma_conn *conn)
  * @conn: connection in message mode
  *
  * Called when no message is being delivered or read any more. closing() must be
- * called after the last message is delivered. If call_work found that a message
- * was pending, this queues call_work again.
+ * called after the last message is delivered. If call_work has run too early,
+ * because a message was pending, this queues call_work again.
  *
  * Context: any, @conn->lock held.
  */
@@ -107,7 +109,8 @@ void krdma_step_cancel(struct krdma_conn *conn)
 
 /*
  * Check whether the result of connecting must be reported. Return: true only
- * once, either after the last step or after the end of the connection.
+ * once: for the last step, or for the end of the connection if that comes
+ * first.
  */
 static bool krdma_step_may_tell(struct krdma_conn *conn, enum krdma_report how)
 {
@@ -234,8 +237,9 @@ void krdma_call_work(struct work_struct *work)
 }
 
 /*
- * Exchange the first messages. The waits in here depend only on the local
- * adapter, and they end with the connection, which the connect timer limits.
+ * Exchange the first messages. This waits only for the local adapter, and only
+ * until the connection ends. The connect timer ends a connection that is not
+ * established in time.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
@@ -251,9 +255,9 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 
 /*
  * Check whether no step is left. The exchange of START must happen only once,
- * because it frees the buffers that it uses. However, step_work may run again
- * after the exchange, because the peer's START or krdma_msg_nudge_later() has
- * queued it.
+ * because it uses up the receive buffer of the peer's START. However, step_work
+ * may run again after the exchange, because the peer's START or
+ * krdma_msg_nudge_later() has queued it.
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {
@@ -277,9 +281,11 @@ static int krdma_step(struct krdma_conn *conn)
  * krdma_offer_work - pass new requests to the owner of a listener
  * @work: krdma_conn.work.call of a listener
  *
- * The owner gets the list's reference to each request. Connections have another
- * function, krdma_call_work(), so that lockdep distinguishes the two: the owner
- * may release a request here, which waits for work of a connection.
+ * The owner gets the reference that the list of requests holds to each request.
+ * Connections have another work function, krdma_call_work(), so that lockdep
+ * distinguishes listeners from connections. In the request callback the owner
+ * may release the request, which waits for call_work of the request. With a
+ * single work function, lockdep would report that call_work waits for itself.
  */
 void krdma_offer_work(struct work_struct *work)
 {
@@ -316,8 +322,9 @@ void krdma_step_work(struct work_struct *work)
 }
 
 /*
- * Return the result of the first step. If the first step failed, only the
- * return value reports the failure, and connected() is not called.
+ * Handle the result of the first step. If the step failed, either the returned
+ * errno or connected() reports the failure, but not both. So return 0 if
+ * connected() was called or will be called.
  */
 static int krdma_step_begun(struct krdma_conn *conn, int ret)
 {
@@ -360,7 +367,9 @@ int krdma_step_accept(struct krdma_conn *conn)
  * @dst: IPv4 or IPv6 address and port of a listener
  *
  * If this returns 0, connected() is called once, with 0 or an errno, within
- * &krdma_params.connect_timeout_ms. It is not called if @cb is released before.
+ * &krdma_params.connect_timeout_ms. Exception: on siw, connected() is called
+ * only after the TCP connect has ended, as for krdma_connect_cb(). connected()
+ * is not called if @cb is released before.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
  * at once. On error connected() is not called, and the caller releases @cb.

@@ -4,12 +4,13 @@
  *
  * Closing has two halves. krdma_conn_abort() is the first half: from any
  * context it moves the state to CLOSING, which stops new work and ends all
- * waits. krdma_conn_teardown() is the second half: it needs process context and
- * runs exactly once, to disconnect, drain and destroy. close_work runs the
- * teardown, unless the owner of a raw connection has work requests and MRs of
- * its own. In that case close_work only makes the QP flush, and
- * krdma_release_cb() does the teardown. After close_work, call_work notifies
- * the owner, on a queue that no teardown waits for.
+ * waits. krdma_conn_teardown() is the second half: it disconnects, drains and
+ * destroys. It needs process context and has an effect only once.
+ *
+ * close_work runs the teardown, unless the owner of a raw connection has work
+ * requests and MRs of its own. In that case close_work only makes the QP flush,
+ * and krdma_release_cb() does the teardown. After close_work, call_work
+ * notifies the owner, on a queue that no teardown waits for.
  *
  * The following may still use a connection or listener during its teardown. The
  * text after each colon describes why this is safe:
@@ -66,8 +67,8 @@ static void krdma_conn_free_work(struct work_struct *work)
 }
 
 /*
- * Destroy the cm_id. rdma_destroy_id() of 6.1 to 7.3 at least does not wait
- * until addr_handler() has released the mutex of the cm_id:
+ * Destroy the cm_id. rdma_destroy_id() (Linux 6.1 to 7.3 at least) does not
+ * wait until addr_handler() has released the mutex of the cm_id:
  * cma_cancel_operation() only takes the mutex. mutex_unlock() in addr_handler()
  * may access the mutex after another task has taken it, and that task may have
  * freed the cm_id. Therefore call rdma_addr_cancel() first, which waits for
@@ -102,8 +103,8 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
 	/*
-	 * Stop the timer after rdma_destroy_id(), because a CM callback may
-	 * start the timer until then.
+	 * Stop the timer after rdma_destroy_id() has returned, because a CM
+	 * callback may start the timer before.
 	 */
 	krdma_conn_stop_timer(conn);
 	if (conn->mode->ended)
@@ -113,8 +114,8 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 }
 
 /*
- * Report the end of a connection: at once to krdma_accept_timeout() if that
- * accepts the connection, and by call_work to the owner.
+ * Report the end of a connection. If krdma_accept_timeout() accepts the
+ * connection, notify that function at once. call_work notifies the owner.
  */
 static void krdma_conn_tell_end(struct krdma_conn *conn)
 {
@@ -143,8 +144,8 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 	struct module *owner;
 
 	/*
-	 * Check this first, because ops may be freed after the owner has
-	 * released @conn.
+	 * Call krdma_conn_may_notify() before using ops, because ops may be
+	 * freed after the owner has released @conn.
 	 */
 	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
 		return;
@@ -209,9 +210,10 @@ static int krdma_conn_init(struct krdma_conn *conn,
 }
 
 /*
- * Initialize the works. The two branches look alike, so that lockdep
- * distinguishes the works of listeners and of connections: call_work of a
- * listener may release a request, which waits for close_work of the request.
+ * Initialize the works. Each use of INIT_WORK() gives its work a lock class of
+ * its own. So the branches repeat the same line for close_work: lockdep must
+ * distinguish listeners from connections. call_work of a listener may release a
+ * request, which waits for close_work of the request.
  */
 static void krdma_conn_init_works(struct krdma_conn *conn)
 {
@@ -232,7 +234,7 @@ static const struct krdma_mode *krdma_message_mode;
 
 /**
  * krdma_life_set_message_mode - set what message mode adds to connections
- * @mode: constant
+ * @mode: functions and sizes of message mode; constant
  *
  * A higher layer supplies @mode, so that this layer does not depend on
  * messages.
@@ -244,7 +246,7 @@ void krdma_life_set_message_mode(const struct krdma_mode *mode)
 	krdma_message_mode = mode;
 }
 
-/* In raw mode the owner creates its objects in qp_ready. */
+/* In raw mode the owner creates its objects, for example MRs, in qp_ready. */
 static int krdma_raw_begin(struct krdma_conn *conn)
 {
 	int ret = 0;
@@ -267,9 +269,9 @@ static const struct krdma_mode krdma_raw_mode = {
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 {
 	/*
-	 * The setup locks of listeners have a lock class of their own, because
-	 * closing a listener takes the setup locks of its requests while it
-	 * holds the setup lock of the listener.
+	 * The setup locks of listeners have a lock class of their own. The
+	 * reason is that closing a listener takes the setup locks of its
+	 * requests while it holds its own setup lock.
 	 */
 	static struct lock_class_key listener_setup;
 
@@ -389,7 +391,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
 
 /*
  * Cancel the works, and wait for those that run. It is safe to wait for
- * close_work and step_work, because neither waits for a callback.
+ * close_work and step_work, because neither waits for a callback of the owner.
  */
 static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
@@ -397,8 +399,8 @@ static void krdma_conn_cancel_works(struct krdma_conn *conn)
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
 	/*
-	 * If a callback calls this function, call_work is the caller and cannot
-	 * be waited for.
+	 * If the owner releases the connection in a callback, the caller is
+	 * call_work itself. It cannot wait for its own end.
 	 */
 	if (current_work() == &conn->work.call ?
 		    cancel_work(&conn->work.call) :
@@ -409,8 +411,8 @@ static void krdma_conn_cancel_works(struct krdma_conn *conn)
 /*
  * Begin to release a connection. When this returns, no closing callback starts
  * any more, and one that ran in another task has returned. krdma_life.owner and
- * the state change under one lock, so that a step of an asynchronous connection
- * that sees the release also sees CLOSING.
+ * the state change under the same lock. So if a step of an asynchronous
+ * connection sees that the owner releases the connection, it also sees CLOSING.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
@@ -431,9 +433,9 @@ static void krdma_conn_stop(struct krdma_conn *conn)
  * krdma_drain - wait until all work requests of a raw connection have completed
  * @cb: raw-mode connection; the caller posts no more work requests
  *
- * Disconnects first if that has not happened yet. Afterwards every work request
- * has completed, most of them with IB_WC_WR_FLUSH_ERR, no completion handler
- * runs, and the owner may free buffers and MRs. It then calls
+ * Disconnects first if that has not happened yet. When this returns, every work
+ * request has completed, most of them with IB_WC_WR_FLUSH_ERR, and no
+ * completion handler runs. The owner may then free buffers and MRs, and calls
  * krdma_release_cb().
  *
  * In message mode krdma_release_cb() drains.
@@ -466,15 +468,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
  * reference
  * @cb: connection or listener, in any state; NULL is allowed
  *
- * When this returns, no network object is left: QP, PD and cm_id are freed and
- * no callback runs. The CQ is freed after an RCU grace period. The memory of
- * @cb stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN.
- * The owner of a raw connection must have freed its MRs, see krdma_drain().
+ * When this returns, no callback runs, and the QP and the cm_id are freed. The
+ * PD is freed unless its domain still uses it. The CQ may be freed later, after
+ * an RCU grace period. The memory of @cb stays until the last krdma_put().
+ * Tasks that wait on @cb get -ESHUTDOWN. The owner of a raw connection must
+ * have freed its MRs, see krdma_drain().
  *
  * Context: process, may sleep. These callbacks may release @cb: its closing
  * callback, its connected callback, and for a request the request callback of
- * the listener. Other callbacks must not. A callback must not release another
- * connection whose callback waits for this one.
+ * the listener. Other callbacks must not. A callback of one connection must not
+ * release another connection whose callback waits for the first callback.
  * Return: 0, or -EINVAL for NULL.
  */
 int krdma_release_cb(struct krdma_cb *cb)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners. This file creates them, conn.c tears them down, and cm.c receives
+ * Listeners. This file creates them, life.c tears them down, and cm.c receives
  * their requests.
  *
- * A listener outlives its RDMA device. The CM ensures this if the address of
- * the listener is a wildcard. A listener on a specific address has a cm_id that
- * is bound to the device and is destroyed with the device. After that the
+ * A listener outlives its RDMA device. If the address of the listener is a
+ * wildcard, the CM ensures this. A listener on a specific address has a cm_id
+ * that is bound to the device and is destroyed with the device. After that the
  * listener has no usable cm_id (it is "unbound"), and stays in KRDMA_LISTENING.
  * Its timer creates new cm_ids until one of them listens. The timer runs when a
  * device has appeared, and every second, because a device may get its address
@@ -50,8 +50,9 @@ static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
  * @conn: listener whose device is being removed, or whose address has moved to
  *	another port
  *
- * The removal of a device waits until the cm_id is destroyed. A callback of the
- * cm_id cannot destroy it, so the timer's work does this.
+ * The removal of a device waits until the cm_id is destroyed. This function
+ * runs in a callback of the cm_id, which cannot destroy it. So it queues the
+ * timer's work, which does.
  *
  * Context: CM callback.
  */
@@ -63,8 +64,8 @@ void krdma_listen_lost(struct krdma_conn *conn)
 
 /*
  * Queue the timer's work when a device has appeared. Queue it even if the work
- * is running, because the running work may have checked for a device before
- * this device appeared.
+ * is already running, because the running work may have searched for a device
+ * before this device appeared.
  */
 static void krdma_listen_device_added(struct krdma_watch *watch)
 {
@@ -87,7 +88,10 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->cm.src);
 	if (ret)
 		return ret;
-	/* Change the state before the first request can arrive. */
+	/*
+	 * Change the state before the first request can arrive, because a
+	 * request is refused in other states.
+	 */
 	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
@@ -126,8 +130,9 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	krdma_listen_unbind(conn);
 	/*
-	 * Clear unbound before the new cm_id exists, because
-	 * krdma_listen_lost() may set it again when the new device is removed.
+	 * Clear unbound before the new cm_id exists. As soon as it exists, its
+	 * device may be removed, and krdma_listen_lost() may set unbound again.
+	 * That value must not be overwritten.
 	 */
 	krdma_listen_set_unbound(conn, false);
 	ret = krdma_listen_bind(conn);
@@ -177,8 +182,8 @@ static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
 }
 
 /*
- * Begin to wait until a device has the address of the listener. The timer then
- * tries again and again to listen.
+ * Begin to wait until a device has the address of the listener. From now on the
+ * timer tries to listen every second.
  */
 static int krdma_listen_wait(struct krdma_conn *conn, int error)
 {

@@ -5,8 +5,8 @@
  * A message is sent as one part, or as several if it is longer than the peer's
  * receive buffers. Parts arrive in order on a reliable connection. They wait on
  * the ready list, in the buffers they arrived in, until a task receives the
- * message. Only then is the buffer posted again and its credit returned. So a
- * receiver that falls behind stops the sender, and no message is dropped.
+ * message. Only then are the buffers posted again and their credits returned.
+ * So a receiver that falls behind stops the sender, and no message is dropped.
  *
  * The handler of a receive completion validates all of a part before it changes
  * any state. An invalid part ends the connection with -EPROTO.
@@ -175,7 +175,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 /**
  * krdma_msg_may_send - check whether there is room for a message
  * @conn: connection in message mode
- * @arg: pointer to its type, an u8; for krdma_conn_wait()
+ * @arg: pointer to the u8 with the type of the message; for krdma_conn_wait()
  *
  * Context: any. Without @conn->lock the result may be out of date.
  * Return: true if there are a slot and a credit.
@@ -190,8 +190,8 @@ bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Post a message, or return -EAGAIN if there is no credit or slot. A wait
- * counts as one credit stall, so only its first try is counted.
+ * Post a message, or return -EAGAIN if there is no credit or slot. A message
+ * counts as one credit stall at most, so only its first try is counted.
  */
 static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 			  struct krdma_hdr *hdr, bool first)
@@ -356,7 +356,8 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 /**
  * krdma_msg_leave - undo krdma_msg_enter()
  * @conn: connection
- * @what: the same bit
+ * @what: the bit of krdma_msg_enter(). With KRDMA_BUSY_SEND, KRDMA_BUSY_PUSH
+ *	may be added
  */
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 {
@@ -441,8 +442,8 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * In KRDMA_CLOSING the drain may have begun, and the buffers may be
-	 * unmapped.
+	 * After the move to KRDMA_CLOSING, the drain may have begun, and the
+	 * buffers may be unmapped.
 	 */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
@@ -685,7 +686,7 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_qp_failed(conn, wc->status);
 		return;
 	}
-	/* After a protocol violation ignore all messages. */
+	/* After a protocol violation, ignore all messages. */
 	if (READ_ONCE(conn->error) == -EPROTO)
 		return;
 	ret = krdma_msg_received(conn, recv, wc);
@@ -733,7 +734,7 @@ struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
 	return recv;
 }
 
-/* Copy a part to its place in @buffer and post its receive again. */
+/* Copy a part to @buffer, and post its receive again. */
 static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 			      void *buffer)
 {
@@ -759,7 +760,7 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 /*
  * Wait until no data of a CHUNK is being read from the peer. This also works
  * after the connection has ended, because the end of the connection ends the
- * READs. A message that PULLED has acknowledged to the peer can still be
+ * READs. So a message that this side has acknowledged by PULLED can still be
  * received.
  */
 static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
@@ -831,7 +832,8 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
  *
  * Context: process.
- * Return: 0; -ENOMEM: nothing has changed; -EDQUOT: the connection has ended.
+ * Return: 0; -ENOMEM: nothing has changed; -EDQUOT: the message exceeds the
+ * limit of memory for messages, and the connection has ended.
  */
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 {
@@ -896,8 +898,8 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	if (recv)
 		return krdma_msg_take_part(conn, recv);
 	/*
-	 * krdma_msg_is_ready() is always true while a message is incomplete, so
-	 * wait for its next part.
+	 * While a message is incomplete, krdma_msg_is_ready() is always true.
+	 * So use krdma_msg_has_part() to wait for the next part.
 	 */
 	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
 						       krdma_msg_is_ready,
@@ -1009,8 +1011,8 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
 
 /*
- * Find the next message. After the connection has ended, first assemble the
- * message, because an incomplete one can never be received.
+ * Find the next message. After the connection has ended, also assemble the
+ * message, because only a complete message can be received.
  */
 static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
 			  struct krdma_msg_next *next)
@@ -1146,8 +1148,9 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	if (!msg)
 		return;
 	/*
-	 * Senders wait no longer, because the connection has ended. Some may
-	 * have been about to post, and still copy or map. Wait for these.
+	 * Senders wait no longer, because the connection has ended. But a
+	 * sender that was about to post may still copy or map. Wait until each
+	 * sender has finished.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
 	krdma_req_stop(conn);
@@ -1192,7 +1195,10 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
 	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_map(conn, &msg->recvs[i]);
-	/* The passive side got the peer's hello earlier, with the request. */
+	/*
+	 * The passive side got the peer's hello with the connect request, when
+	 * conn->msg did not exist yet.
+	 */
 	if (conn->cb.role == KRDMA_ACCEPT_CONN)
 		krdma_msg_peer_hello(conn);
 	return ret;

@@ -46,7 +46,7 @@ struct krdma_recv {
  * @dma: address of @hdr for the device
  * @len: number of bytes from @hdr on
  * @hdr: header
- * @data: payload; @len minus the size of @hdr bytes
+ * @data: payload: the rest of the @len bytes behind @hdr
  */
 struct krdma_send {
 	struct krdma_wr wr;
@@ -71,7 +71,7 @@ struct krdma_source {
 /**
  * struct krdma_pull - state of reading the data of one CHUNK, see rendezvous.c
  * @op: the READs, with a reference. NULL: there are no READs
- * @recv: receive buffer with the CHUNK, until @ended
+ * @recv: receive buffer that holds the CHUNK; not valid after @ended is set
  * @wire: next segment of the CHUNK
  * @seg: unread rest of the segment before @wire
  * @at: offset in the message at which the next READ begins
@@ -99,19 +99,20 @@ struct krdma_pull {
 /**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
- * @nrecvs: number of @recvs: sum of p.recv_depth and krdma_msg_extra_recvs();
- *	constant
+ * @nrecvs: number of @recvs: sum of krdma_limits.recv_depth and
+ *	krdma_mode.extra_recvs; constant
  *
  * krdma_conn.lock protects these members:
  * @got_start: START of the peer has arrived
- * @start: START of the peer with an exported buffer, until
- *	krdma_msg_start_buffer() takes it
+ * @start: KRDMA_RW: receive buffer that holds START of the peer; NULL after
+ *	krdma_msg_start_buffer() has taken it
  * @control: internal messages, by enum krdma_control
  * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
  * @bye_reason: reason that this side sends in BYE
  * @peer_said_bye: the peer has sent BYE
  * @peer_reason: reason in the peer's BYE
- * @misses: number of consecutive checks that found no new message
+ * @misses: number of consecutive checks of krdma_alive_work() at which nothing
+ *	had arrived from the peer
  * @ready: received parts in order: list of krdma_recv
  * @open: messages may be delivered to the owner
  * @delivering: one context is delivering the messages on @ready, see deliver.c
@@ -124,22 +125,23 @@ struct krdma_pull {
  * @push_end: offset in the message of the end of the CHUNK that the peer must
  *	still read; 0: there is none
  * @pulling: the data of a CHUNK is being read, see rendezvous.c
- * @pull_error: result of reading the last CHUNK
+ * @pull_error: result of reading the most recent CHUNK: 0 or errno
  * @pull: state of reading the CHUNK
  * @pulled_due: another PULLED must be sent when the one in flight has completed
  * @pulled_id: message id to send in PULLED
  * @pulled_end: offset in the message of the end of the CHUNK, to send in PULLED
  *
- * Only these use the following members: the holder of KRDMA_BUSY_RECV, the
- * context that delivers, and the context that reads a CHUNK:
- * @sink: region into which the CHUNKs of a message are read, until the last one
- *	is complete
+ * The following members belong to one of these at a time: the holder of
+ * KRDMA_BUSY_RECV, the context that delivers, or the context that reads a
+ * CHUNK:
+ * @sink: region into which the CHUNKs of a message are read; NULL before the
+ *	first CHUNK of a message and after the last one
  * @whole: buffer in which the parts of a long message are assembled, or NULL
  * @whole_len: length of the message in @whole
  * @whole_have: number of bytes that are already in @whole
  *
- * Exported buffers. krdma_rw_greet() and krdma_rw_learn() set these members,
- * see rw.c:
+ * Exported buffers: krdma_rw_greet() and krdma_rw_learn() set the following
+ * members, and krdma_rw_open() sets @rw_ready after them, see rw.c:
  * @rw_ready: all of the following members are set
  * @exported: local buffer that the peer may read and write
  * @copy_buf: buffer for krdma_read() and krdma_write(); only the holder of

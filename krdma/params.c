@@ -52,8 +52,8 @@
 #define KRDMA_MSG_MEMORY_DEFAULT SZ_256M
 /*
  * Assumed minimum rate of READs and WRITEs in each direction, in bytes per ms;
- * see krdma_params_bulk_max(). KRDMA_BULK_MIN, the smallest limit, is the data
- * in flight on a link of 400 Gbit/s in 20 us.
+ * see krdma_params_bulk_max(). KRDMA_BULK_MIN, the smallest limit, is the
+ * number of bytes that a link of 400 Gbit/s transfers in 20 us.
  */
 #define KRDMA_BULK_PER_MS 4096
 #define KRDMA_BULK_MIN SZ_1M
@@ -189,9 +189,10 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 }
 
 /*
- * Check whether the connection may share its CQ. It must have no SRQ, because a
- * receive of an SRQ may complete until the CQ is freed. Other connections may
- * keep a shared CQ after the owner's memory is freed.
+ * Check whether the connection may share its CQ: not if the owner polls the CQ
+ * itself, and not with an SRQ. A receive of an SRQ may complete as long as the
+ * CQ exists. If other connections kept the CQ, the receive could complete after
+ * the owner has freed its memory.
  */
 static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
 {
@@ -279,8 +280,8 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
  *
  * On InfiniBand the CM computes the timeout from the packet life time that the
  * subnet manager assigns to the path. Only an explicit parameter replaces that
- * timeout. RoCE has no subnet manager. There krdma's default replaces that of
- * the CM, which is 2 s in Linux 6.1.
+ * timeout. On RoCE, which has no subnet manager, krdma's default replaces the
+ * CM's default, which is 2 s in Linux 6.1.
  *
  * Context: any.
  * Return: true if @timeout was set.
@@ -300,13 +301,15 @@ bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
  * @keepalive_ms: &krdma_params.keepalive_ms
  *
  * The peer's processor does not notice READs and WRITEs, so the peer sends
- * probes while only these are in flight. The answer to a probe goes to the end
- * of the send queue. The answer must arrive before the third probe times out.
+ * probes (PING) while only these are in flight. This side's answer (PONG) goes
+ * to the end of its send queue. The answer must arrive before the third probe
+ * times out, which is three intervals of the peer after the first probe.
  *
- * At the assumed rate a full queue is empty after one interval. The probe may
+ * At the assumed rate, a full queue is empty after one interval. The probe may
  * wait one interval behind a full queue of the peer, and the answer may wait
  * one interval here. So one of the three intervals is left. The peer's interval
- * is not known, so the shorter of @keepalive_ms and the default counts.
+ * is not known here. So the shorter one of @keepalive_ms and the default is
+ * used.
  *
  * Return: limit in bytes; one further request may exceed it.
  */

@@ -4,18 +4,18 @@
  * them with those of the peer when the connection is established.
  *
  * The client chooses the path MTU by its own interface, and the CM sets it in
- * both QPs. If the peer's interface has a smaller MTU the peer cannot send full
- * packets: short messages arrive, long ones are repeated until the connection
- * ends. So each end describes its interface in its hello, and both log a
- * mismatch. The passive side needs no hello for that, because the request
- * contains the path MTU. A krdma_reconnect uses the smaller MTU for its next
- * attempt.
+ * both QPs. If the peer's interface has a smaller MTU, the peer cannot send
+ * full packets: short messages arrive, long ones are repeated until the
+ * connection ends. So each end describes its interface in its hello, and both
+ * ends log a mismatch. The passive side can compare even without a hello (raw
+ * mode), because the request contains the path MTU. A krdma_reconnect uses the
+ * smaller MTU for its next attempt.
  *
  * The interface's MTU is that of the netdev, as the CM calculates it for RoCE.
  * ib_query_port() would take the RTNL, which the removal of a device may hold
  * while it waits for connections. On InfiniBand the subnet manager knows the
- * MTUs of a path, and on iWARP TCP does. So on these two the hello does not
- * describe the interface.
+ * MTUs of a path, and on iWARP TCP does. So the hello describes the interface
+ * only on RoCE.
  *
  * CM events write krdma_conn.cm.path, under krdma_conn.lock.
  */
@@ -28,7 +28,10 @@
 
 #include "conn.h"
 
-/* Limits of the log, so that a peer that reconnects does not fill it. */
+/*
+ * Limits of the messages in the log, so that a peer that reconnects again and
+ * again does not fill the log.
+ */
 #define KRDMA_PATH_LOG_INTERVAL (60 * HZ)
 #define KRDMA_PATH_LOG_BURST 10
 
@@ -131,8 +134,8 @@ static void krdma_path_read(const struct krdma_conn *conn,
 		return;
 	path->local_mtu = krdma_path_bytes(krdma_path_netdev_mtu(addr));
 	/*
-	 * The peer's MTU is 0 (not known) in raw mode, and at a client that
-	 * does not have the answer yet.
+	 * The peer's MTU is 0 (not known) in raw mode, and if the peer's hello
+	 * does not contain it.
 	 */
 	path->peer_mtu = krdma_path_bytes(conn->hello.mtu);
 	path->peer_gid_type = conn->hello.gid;

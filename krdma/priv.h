@@ -7,9 +7,10 @@
  * krdma_stats_lock and krdma_watch_lock nest inside all of these.
  * krdma_reconnect.lock nests inside krdma_watch_lock, and inside
  * krdma_reconnects_lock, which is for debugfs. krdma_conn.lock nests inside
- * everything, and no lock is taken under it. CM callbacks run under the handler
- * mutex and therefore never take krdma_conn.setup. The task that connects or
- * accepts, or close_work, does the work that needs krdma_conn.setup.
+ * everything, and no other lock of krdma is taken under it. CM callbacks run
+ * under the handler mutex and therefore never take krdma_conn.setup. Everything
+ * that needs krdma_conn.setup is done by the task that connects or accepts, by
+ * step_work, or by close_work.
  */
 #ifndef KRDMA_PRIV_H
 #define KRDMA_PRIV_H
@@ -44,15 +45,16 @@ struct krdma_msg;
 #define KRDMA_LISTEN_FLAGS (KRDMA_LISTEN_WAIT | KRDMA_LISTEN_V6ONLY)
 
 /*
- * Time in ms to wait for the reason of a flushed work request, see
- * krdma_conn_flushed().
+ * Time in ms to wait, after a work request was flushed, until the reason for
+ * the flush is known: see krdma_conn_flushed().
  */
 #define KRDMA_QP_REASON_MS 1000
 
 /*
- * Maximum number of work requests that are posted in one go, with interrupts
- * off. These requests keep an adapter busy until the first of their doorbells
- * completes. The handler of that completion posts the next requests.
+ * Maximum number of work requests that are posted in one go. Interrupts are off
+ * while they are posted, so the number is limited. It is large enough to keep
+ * an adapter busy until the first of their doorbells completes. The handler of
+ * that completion posts the next requests.
  */
 #define KRDMA_KICK_MAX 64
 
@@ -85,11 +87,12 @@ void krdma_workqueues_destroy(void);
  *	without a domain
  * @cqs: list of krdma_cq that several connections may use
  * @next_vector: number of completion queues so far for which krdma chose the
- *	vector
- * @nfreed: number of krdma_cq without connections that are not freed yet
+ *	completion vector
+ * @nfreed: number of krdma_cq that no connection uses and that are not freed
+ *	yet
  * @gone: removal of the device has begun, so no connection may attach any more
  * @inline_try: index of the first entry of krdma_inline_tries that the device
- *	may take; written without @lock, any value is valid
+ *	may accept. Written without @lock, because a stale value is harmless
  * @idle: woken when @conns becomes empty or @nfreed becomes 0
  */
 struct krdma_dev {
@@ -116,9 +119,9 @@ struct krdma_dev {
  * @users: number of connections, and of regions of the domain, that use the PD;
  *	krdma_dev.lock
  * @regions: list of the regions of the domain, linked by krdma_region.link;
- *	krdma_dev.lock. krdma_region_put() takes a region off the list. The
- *	removal of the device takes off the regions that are left when no
- *	connection is attached
+ *	krdma_dev.lock. krdma_region_put() takes a region off the list. After
+ *	the last connection is detached, the removal of the device takes off
+ *	the remaining regions
  * @end_regions_locked: unregisters all @regions when the device is removed;
  *	krdma_dev.lock is held. NULL before the first region
  */
@@ -191,7 +194,8 @@ enum krdma_reach {
 };
 
 /**
- * enum krdma_report - progress of connected() of an asynchronous connection
+ * enum krdma_report - progress of the connected() callback of an asynchronous
+ * connection
  * @KRDMA_REPORT_OPEN: the result of connecting is not known
  * @KRDMA_REPORT_DUE: krdma_works.call must call connected(0)
  * @KRDMA_REPORT_DONE: connected() was called, or will never be called
@@ -206,7 +210,7 @@ enum krdma_report {
  * enum krdma_bye - progress of krdma_close()
  * @KRDMA_BYE_NONE: krdma_close() was not called
  * @KRDMA_BYE_LEAVING: new posts and sends are refused
- * @KRDMA_BYE_SAID: BYE is posted
+ * @KRDMA_BYE_SAID: the BYE message is posted
  * @KRDMA_BYE_ANSWERED: the peer has ended the connection in answer to BYE
  */
 enum krdma_bye {
@@ -219,8 +223,10 @@ enum krdma_bye {
 /**
  * enum krdma_cause - cause of an end that the log reports
  * @KRDMA_CAUSE_NONE: nothing to report
- * @KRDMA_CAUSE_WR: a work request failed; with its &enum ib_wc_status
- * @KRDMA_CAUSE_MESSAGE: the peer sent a bad message; with its length in bytes
+ * @KRDMA_CAUSE_WR: a work request failed; krdma_life.cause_arg is its &enum
+ *	ib_wc_status
+ * @KRDMA_CAUSE_MESSAGE: the peer sent a bad message; krdma_life.cause_arg is
+ *	the length of the message in bytes
  * @KRDMA_CAUSE_UNKNOWN: the queue pair failed, and nothing reported the reason
  */
 enum krdma_cause {
@@ -231,14 +237,15 @@ enum krdma_cause {
 };
 
 /**
- * struct krdma_life - life cycle of a connection, and notifications of it
+ * struct krdma_life - life cycle of a connection, and notifications of its
+ * owner
  * @owner: ownership of the connection; only krdma_conn_set_owner_locked()
  *	writes it
  * @reach: progress of connecting, see krdma_conn_is_open()
  * @report: progress of connected(), if @async
  * @bye: progress of krdma_close()
  * @cause: cause of the end, until it is logged
- * @cause_arg: number that belongs to @cause
+ * @cause_arg: status or length that belongs to @cause, see &enum krdma_cause
  * @call_closing: krdma_works.call must call closing() after the last message
  * @in_step: a connect step is running. If the connection has ended, the end of
  *	the step queues krdma_works.close
@@ -248,7 +255,7 @@ enum krdma_cause {
  * @async: no task waits in connect or accept; constant since the first step
  *
  * Lock: krdma_conn.lock, except for @hung_up and @async, and for the change of
- * @reach to KRDMA_REACH_OPEN. Each of these has one writer.
+ * @reach to KRDMA_REACH_OPEN. Each of these three has only one writer.
  */
 struct krdma_life {
 	enum krdma_owner owner;
@@ -267,8 +274,8 @@ struct krdma_life {
 /**
  * enum krdma_busy - activities that only one task at a time may do
  * @KRDMA_BUSY_SEND: split a message into parts and post them
- * @KRDMA_BUSY_RECV: take parts off the ready list
- * @KRDMA_BUSY_RW: use the copy buffer
+ * @KRDMA_BUSY_RECV: take parts of messages off krdma_msg.ready
+ * @KRDMA_BUSY_RW: use krdma_msg.copy_buf
  * @KRDMA_BUSY_PUSH: not an activity: teardown does not wait for the holder of
  *	KRDMA_BUSY_SEND
  *
@@ -317,7 +324,8 @@ struct krdma_space {
  * @avail: number of free slots
  * @bulk: number of bytes of the requests on the send queue that are not
  *	messages; see krdma_params_bulk_max()
- * @max_bulk: limit of @bulk: if @bulk reaches it, no further request is posted
+ * @max_bulk: limit of @bulk: once @bulk has reached the limit, only messages
+ *	leave @pending
  * @posted: list of posted krdma_wr, oldest first. A completion also retires all
  *	older entries, except with KRDMA_QUIRK_LATE_READS
  * @pending: list of krdma_wr of requests that wait for a slot or a credit, or
@@ -328,19 +336,19 @@ struct krdma_space {
  * @max_reads: limit of @reads, with KRDMA_QUIRK_BLOCKED_READS; 0: not known
  *	yet
  * @reads_left: number of READ requests that have left @pending
- * @reads_over: number of READ requests that have left @pending and have
- *	completed
+ * @reads_over: number of the READ requests in @reads_left that have completed
  * @batch: buffer for the work requests of @pending that are posted next
- * @quirk_next: index of the next entry of @quirk_reads
+ * @quirk_next: index of the entry of @quirk_reads that is used next
  * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
  * @part_cqe: completion of work requests that are not the last of their request
  * @credit: credits of both directions
  * @greeted: START of this side has been posted, so other messages may follow
- * @send_id: id of the next message; only the holder of KRDMA_BUSY_SEND uses it
- *	if there is one
+ * @send_id: id of the next message. While a task holds KRDMA_BUSY_SEND, only
+ *	that task uses @send_id
  * @busy: &enum krdma_busy
  * @space: refused posts
- * @heard: something of the peer has arrived since the last check
+ * @heard: a message or an answer of the peer has arrived since the last check
+ *	of krdma_alive_work()
  * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
  *	is called
  * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
@@ -387,10 +395,11 @@ struct krdma_sendq {
  * @ncqes: number of entries of @cq that this connection has reserved
  * @drained: the queues are drained, so no work request completes any more
  * @raw_live: raw mode: the owner may have work requests and MRs, because
- *	qp_ready has succeeded or is not set. False until krdma_accept_timeout()
- *	gives an accepted connection to its owner
- * @quirks: faults of the driver, &enum krdma_quirk; set with the QP
- * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
+ *	qp_ready has succeeded or is not set. If krdma_accept_timeout() accepts
+ *	the connection: false until that call gives it to the owner
+ * @quirks: faults of the driver, &enum krdma_quirk; set when the QP is created
+ * @is_iwarp: device is iWARP; set when the QP is created. See
+ *	krdma_region_sink()
  * @modify_failed: a state change of the QP failed for lack of memory; see
  *	krdma_quirk_enable_receive()
  *
@@ -412,7 +421,8 @@ struct krdma_hw {
 };
 
 /**
- * struct krdma_limits - limits of a connection, constant since the QP exists
+ * struct krdma_limits - limits of a connection. All except @part_max are
+ * constant since the QP exists
  * @max_inline: maximum number of bytes that may be posted inline
  * @send_depth: number of send queue slots, not counting those for internal
  *	messages
@@ -421,8 +431,8 @@ struct krdma_hw {
  * @max_read_sge: maximum number of pieces of a READ
  * @max_map: maximum number of bytes that can be mapped in one piece
  * @max_frwrs: maximum number of entries in krdma_mrs.frwrs
- * @part_max: bytes of payload in one part of a message; set with the peer's
- *	hello
+ * @part_max: maximum number of payload bytes in one part of a message; set
+ *	when the peer's hello is known
  */
 struct krdma_limits {
 	u32 max_inline;
@@ -440,7 +450,7 @@ struct krdma_limits {
  * @regions: list of regions, linked by krdma_region.link; krdma_conn.setup
  * @invalidatable: regions that the peer may invalidate, indexed by the upper 24
  *	bits of the key, which the adapter chose. A region that is found here
- *	exists as long as krdma_conn.lock is held
+ *	under krdma_conn.lock exists until that lock is released
  * @frwrs: pool of unused MRs, oldest first, linked by krdma_frwr.link; see
  *	frwr.c; krdma_conn.setup
  * @nfrwrs: number of entries in @frwrs; krdma_conn.setup
@@ -460,11 +470,12 @@ struct krdma_mrs {
  *	rdma_disconnect() is needed; krdma_conn.setup
  * @local_failure: passive side: the handshake failed for a local reason
  * @path: path of the connection; krdma_conn.lock
- * @path_strict: end the connection if its path MTU is too long; constant
- * @resources: passive side: number of RDMA READs that the peer wants to have in
- *	flight here
- * @depth: passive side: number of RDMA READs that this side may have in flight
- *	at the peer
+ * @path_strict: end the connection if the path MTU exceeds the MTU of an
+ *	interface; constant
+ * @resources: passive side: number of RDMA READs of this side's memory that the
+ *	peer wants to have in flight
+ * @depth: passive side: number of RDMA READs of the peer's memory that this
+ *	side may have in flight
  * @src: client: source address; family 0: any. Listener: address to listen on;
  *	krdma_conn.setup
  * @local: address of this side; family 0: not known yet
@@ -498,8 +509,8 @@ struct krdma_cm {
 /**
  * struct krdma_acc - place of an accepted connection in the lists of its
  * listener
- * @acceptor: listener that returns the connection after the handshake, see
- *	krdma_accept_timeout(); with a reference. NULL: none
+ * @acceptor: listener from which krdma_accept_timeout() returns the connection
+ *	after the handshake; with a reference. NULL: none
  * @error: result of the handshake; lock of @acceptor
  * @link: link in krdma_listener.requests, .accepting or .accepted; lock of the
  *	listener
@@ -519,7 +530,7 @@ struct krdma_acc {
  * @accepted: connections whose handshake is complete, to be returned
  * @nrequests: number of connections in these three lists
  * @unbound: there is no cm_id, or its device is being removed; see listen.c
- * @error: last logged errno that made the listener @unbound; 0: none
+ * @error: errno that made the listener @unbound, as last logged; 0: none
  *
  * Lock: krdma_conn.lock of the listener.
  */
@@ -571,7 +582,8 @@ struct krdma_works {
  * @peer_hello: apply the sizes and credits of the peer's hello
  * @exchange: exchange the first messages. Return: 0 or -errno
  * @step: make one step of that exchange without waiting for the peer. Return: 1
- *	if it is complete, 0 if the peer's message is missing, or -errno
+ *	if the exchange is complete, 0 if the peer's message is missing, or
+ *	-errno
  * @established: start what runs while the connection is established
  * @handed_over_locked: the owner has the connection from now on
  * @is_busy_locked: check whether the owner still gets messages, so that closing
@@ -583,7 +595,8 @@ struct krdma_works {
  * @ended: stop what @established has started
  * @free: free the memory of the mode
  *
- * In raw mode the owner posts by itself, and all but @begin are NULL or 0.
+ * In raw mode the owner posts by itself, and all members except @begin are NULL
+ * or 0.
  */
 struct krdma_mode {
 	u32 extra_sends;
@@ -611,10 +624,11 @@ struct krdma_mode {
  * @ref: one reference of the creator, which krdma_release_cb() puts; one of the
  *	listener for each connection on its lists; one of each work and timer in
  *	@work that is queued, put when it has run or was cancelled; one of each
- *	message that the owner keeps. Work requests in flight need none, because
- *	krdma_qp_drain() waits for their completions. The CM needs none, because
- *	rdma_destroy_id() waits for its callbacks
- * @free: frees it after the last put; constant
+ *	message that the owner keeps; one of each region of the owner; and those
+ *	of krdma_get() and of running calls. Work requests in flight need none,
+ *	because krdma_qp_drain() waits for their completions. The CM needs none,
+ *	because rdma_destroy_id() waits for its callbacks
+ * @free: frees the connection after the last put; constant
  * @mode: raw mode or message mode; constant
  * @p: parameters with defaults filled in; the user's pointers are not kept
  * @net: network namespace, with a reference
@@ -704,8 +718,8 @@ static inline bool krdma_conn_was_established(const struct krdma_conn *conn)
 }
 
 /*
- * Check whether the owner releases the connection. In this case no work takes
- * the connection down, and no callback is called.
+ * Check whether the owner releases the connection. In this case no work item
+ * takes the connection down, and no callback is called.
  */
 static inline bool krdma_conn_is_released_locked(const struct krdma_conn *conn)
 {
@@ -774,7 +788,8 @@ static inline void krdma_noio_leave(struct krdma_noio noio)
 }
 
 /*
- * Check whether the caller is work of @conn on a queue that connections share.
+ * Check whether the caller is a work item of @conn on a queue that connections
+ * share.
  */
 static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 {
@@ -786,8 +801,8 @@ static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 }
 
 /*
- * Warn if the caller would allocate memory with I/O although it must not. Such
- * callers must be inside krdma_noio_enter() or krdma_noio_enter_work().
+ * Warn if an allocation by the caller could start I/O although the caller must
+ * not. It should have called krdma_noio_enter() or krdma_noio_enter_work().
  */
 static inline void krdma_noio_check(const struct krdma_conn *conn)
 {
@@ -807,7 +822,8 @@ static inline void krdma_noio_check(const struct krdma_conn *conn)
  *
  * The object must not be on the task's stack, because the task may be killed
  * and return while work requests are in flight. Also, the task is woken before
- * the completion handlers have returned, so @ref must keep @wrs.
+ * the completion handlers have returned, and they still use @wrs. So each work
+ * request holds a reference.
  */
 struct krdma_op {
 	refcount_t ref;

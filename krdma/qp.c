@@ -7,7 +7,7 @@
 #include "device.h"
 #include "quirks.h"
 
-/* Slots in each queue for the marker of ib_drain_qp(). */
+/* Number of slots in each queue for the work requests of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
 
 /*
@@ -39,10 +39,10 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * Inline sizes to try, in bytes, because no attribute of the device gives its
- * limit: 512 on rxe, 80 on siw. krdma_dev.inline_try skips the sizes that the
- * device has refused as invalid, because some drivers print an error for each
- * refusal.
+ * Sizes of inline data to try, in bytes. No attribute of a device gives its
+ * limit, which is 512 on rxe and 80 on siw. krdma_dev.inline_try skips the
+ * sizes that the device has refused as invalid, because some drivers print an
+ * error for each refusal.
  */
 static const u32 krdma_inline_tries[] = { 220, 80, 0 };
 
@@ -114,8 +114,8 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 /*
  * Create the QP with the first inline size that the device accepts. -ENOMEM may
  * mean that inline data makes the entries of a deep send queue too large
- * (mlx5), or that memory is short. So after -ENOMEM no size is skipped for the
- * next QP.
+ * (mlx5), or only that memory is short. The next QP may be smaller, or memory
+ * may be free again, so -ENOMEM does not change krdma_dev.inline_try.
  */
 static int krdma_qp_try_inline(struct krdma_conn *conn)
 {
@@ -150,7 +150,10 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	return 0;
 }
 
-/* Return the number of additional CQ entries, for READs that complete twice. */
+/*
+ * Return the number of additional CQ entries, for a READ that completes twice:
+ * see KRDMA_QUIRK_DOUBLE_FLUSH.
+ */
 static u32 krdma_qp_twice(const struct ib_device *ibdev)
 {
 	return krdma_quirks_of(ibdev) & KRDMA_QUIRK_DOUBLE_FLUSH ? 1 : 0;
@@ -257,10 +260,10 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	krdma_noio_check(conn);
 	krdma_quirk_enable_receive(conn);
 	/*
-	 * Drain only the send queue, because receives of an SRQ are not
-	 * flushed. ib_drain_qp() of newer kernels waits for the event of the
-	 * last used receive. siw has no such event (7.3), so that wait would
-	 * time out after a minute.
+	 * With an SRQ, drain only the send queue, because receives of an SRQ
+	 * are not flushed. In newer kernels, ib_drain_qp() would also wait for
+	 * IB_EVENT_QP_LAST_WQE_REACHED. siw does not have this event (7.3), so
+	 * that wait would time out after a minute.
 	 */
 	if (conn->hw.srq)
 		ib_drain_sq(conn->cb.qp);

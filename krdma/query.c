@@ -4,7 +4,8 @@
  * limits that the driver granted for the QP, the state of the QP, and the
  * peer's hello.
  *
- * Also in this file: the peer's identity, from the CM and the peer's hello.
+ * Also in this file: functions that return the addresses, the peer's private
+ * data and the peer's reject, which cm.c has stored.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -55,8 +56,8 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->write_imm = !iwarp;
 	caps->send_inv = extended;
 	/*
-	 * Only iWARP has READ with invalidate (RFC 5040 5.2). rxe lists the
-	 * capability, but does not implement it.
+	 * Only iWARP has READ with invalidate (RFC 5040 5.2). rxe also sets
+	 * IB_DEVICE_MEM_MGT_EXTENSIONS, but cannot invalidate by a READ.
 	 */
 	caps->read_inv = extended && iwarp;
 	caps->read_needs_region = iwarp;
@@ -114,7 +115,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	if (krdma_conn_is_raw(conn))
 		return;
 	caps->max_receive = conn->p.max_msg;
-	/* A client has the peer's hello only after it was established. */
+	/* A client has the peer's hello only from KRDMA_ESTABLISHED on. */
 	if (!krdma_conn_was_established(conn) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;

@@ -2,65 +2,70 @@
 /*
  * Faults of drivers that krdma works around, and what it does about them.
  *
- * No other file of krdma names a driver. The faults of a driver are bits of
- * krdma_hw.quirks, set from a table when the QP is created. For most faults
- * there is a mutant, tests/mutants/quirk-*.patch, which takes the fault out of
- * that table. If the tests pass with the mutant on the newest kernel, that
- * kernel no longer needs the workaround.
+ * The code of no other file depends on the name of a driver. The faults of a
+ * driver are bits of krdma_hw.quirks, which krdma_quirks_of() returns when the
+ * QP is created. For most faults a patch, tests/mutants/quirk-*.patch, removes
+ * the bit of the fault. If the tests pass with the patch on the newest kernel,
+ * that kernel no longer needs the workaround.
  *
  * siw, from 6.1 to 7.3 at least:
  *
  * LATE_READS: a READ completes when its answer has arrived, but a later entry
  *	of the send queue completes as soon as it is sent (siw_qp_sq_process()).
- *	On other devices a completion also ends all earlier entries. So the
- *	completion of a PONG would end READs before it. Therefore each work
- *	request is signalled, only its own completion ends an entry, and entries
- *	end in order. Also, memory may be reused after the completion only if
- *	the work request was signalled (siw_qp_prepare_tx()).
+ *	On other devices a completion also ends all earlier entries. On siw, the
+ *	completion of a PONG would end earlier READs that are still in flight.
+ *	Therefore each work request is signalled, only its own completion ends
+ *	an entry, and entries end in order. Also, memory may be reused after the
+ *	completion only if the work request was signalled (siw_qp_prepare_tx()).
  * BLOCKED_READS: siw has one place for the message, request or answer that is
  *	sent next. A work request that must wait for the answer to a READ waits
  *	in that place: after a fence, or if it is a READ and too many are in
  *	flight. Answers to the peer's READs also need that place
- *	(siw_activate_tx_from_sq(), siw_init_rresp()). So two ends that wait
- *	there for each other wait forever. Also, while that place is occupied,
- *	an answer is sent only after later messages and writes have been
- *	processed. Therefore requests wait in krdma_sendq.pending instead of
- *	behind a fence.
+ *	(siw_activate_tx_from_sq(), siw_init_rresp()). If such a work request
+ *	waits at both ends, neither end can answer, and both wait forever. Also,
+ *	while that place is occupied, messages and writes that the peer sent
+ *	after a READ are processed before the READ is answered. Therefore
+ *	requests wait in krdma_sendq.pending instead of behind a fence.
  * DOUBLE_FLUSH: a READ that is about to be sent is flushed twice, because it is
- *	on the queue of READs that wait for their answer, and is also the one to
- *	be sent (siw_activate_tx_from_sq(), siw_sq_flush()). See struct
- *	krdma_quirk_read.
+ *	on the queue of READs that wait for their answer, and is also the
+ *	request to be sent next (siw_activate_tx_from_sq(), siw_sq_flush()). See
+ *	struct krdma_quirk_read.
  * LOST_READS: if the answer to a READ is invalid (siw_rdmap_complete()), the
- *	READs behind it are not flushed, because siw_sq_flush() ends at the gap.
- *	Also, the orderly close does not flush a READ that waits for its answer:
- *	siw_qp_nextstate_from_rts() flushes only requests that are not yet sent.
- *	If the QP moves to ERROR instead, such a READ is flushed.
+ *	READs behind it are not flushed, because siw_sq_flush() ends at the gap
+ *	that the failed READ leaves in their queue. Also, the orderly close does
+ *	not flush a READ that waits for its answer: siw_qp_nextstate_from_rts()
+ *	flushes only requests that are not yet sent. If the QP moves to ERROR
+ *	instead, such a READ is flushed.
  * ONE_MR: a work request that continues in a second MR sends wrong data.
- *	siw_tx_hdt() looks up the pages of the second MR with the list position
- *	of the first one (pbl_idx, which only siw_qp_prepare_tx() resets), and
- *	siw_pbl_get_buffer() returns an address before the right page.
- * KEPT_WR: a work request is put on the send queue before it is checked whether
- *	it can be sent. A READ cannot be sent to a peer that serves no READs
- *	(siw_activate_tx_from_sq()). It stays on the queue, and blocks all later
- *	work requests, until the QP is flushed. ib_post_send() fails without
- *	naming a bad work request.
+ *	siw_tx_hdt() looks up the pages of the second MR with the position in
+ *	the page list of the first MR (pbl_idx, which only siw_qp_prepare_tx()
+ *	resets), and siw_pbl_get_buffer() returns an address before the right
+ *	page.
+ * KEPT_WR: siw puts a work request on the send queue before it checks whether
+ *	the request can be sent. A READ cannot be sent to a peer that serves no
+ *	READs (siw_activate_tx_from_sq()). Such a READ stays on the queue, and
+ *	blocks all later work requests, until the QP is flushed. ib_post_send()
+ *	fails without naming a bad work request.
  * MISSED_START: the accepting side ignores data that arrives between its MPA
  *	reply and the end of siw_accept(), because siw_cm_llp_data_ready() finds
- *	another state. It looks again only when more data arrives. The acceptor
- *	cannot cause that: siw answers a READ of 0 bytes with the data that it
- *	sent before. So a client that waits for an answer sends more messages.
+ *	another state. It checks again only when more data arrives. The
+ *	accepting side cannot make the client send data by a READ of 0 bytes:
+ *	siw answers it with data that it sent before. So a client that waits for
+ *	START of the peer sends more messages, see krdma_msg_nudge().
  * SWAPPED_DEPTHS: siw_query_qp() reports the depth of incoming READs as
  *	max_rd_atomic, and that of outgoing READs as max_dest_rd_atomic.
- * SENDS_FREED: data of a page or more is not copied if no completion was
- *	requested: the answer to a READ, and unsignalled work requests
- *	(siw_qp_prepare_tx()). TCP holds references to the pages until the last
- *	byte is acknowledged, even after the work request, the MR and the QP
- *	have ended.
+ * SENDS_FREED: siw passes data of a page or more to TCP without a copy if no
+ *	completion was requested: the answer to a READ, and unsignalled work
+ *	requests (siw_qp_prepare_tx()). TCP holds references to the pages until
+ *	the last byte is acknowledged, even after the work request, the MR and
+ *	the QP have ended. If the memory is changed before that, the peer may
+ *	get the new contents.
  * LATE_ANSWERS: a key is checked only when the answer to a READ begins. The
  *	answer may be 1 MiB long, and the peer may receive it one byte at a
  *	time. If the MR is destroyed before the answer is sent, pages that were
- *	freed are sent (siw_qp_sq_proc_tx()). siw sends one thing at a time, so
- *	a LOCAL_INV waits until the answers before it are sent.
+ *	freed are sent (siw_qp_sq_proc_tx()). Therefore krdma first posts a
+ *	LOCAL_INV: siw sends one thing at a time, so the LOCAL_INV waits until
+ *	the answers before it are sent.
  *
  * rxe:
  *
@@ -110,13 +115,13 @@ u32 krdma_quirks_of(const struct ib_device *ibdev)
  * On iWARP this blocks all signals except SIGKILL, unless the user has set
  * KRDMA_INTERRUPTIBLE.
  *
- * siw (6.1 to 7.3) makes its TCP connection inside the call. Any signal for the
- * task, like SIGCHLD of a shell, ends the call, and siw_connect() closes the
- * TCP connection, which the peer may already have. This can kill the peer's
- * listener: until the peer's siw_accept_newconn() has seen a TCP connection,
- * the socket of this connection has the callbacks of the listener. If the TCP
- * connection ends then, siw_cm_llp_state_change() takes this for the end of the
- * listener.
+ * siw (6.1 to 7.3) makes its TCP connection inside rdma_connect(). Any signal
+ * for the task, like SIGCHLD of a shell, ends the call, and siw_connect()
+ * closes the TCP connection, which may already exist at the peer. This can kill
+ * the peer's listener: until the peer's siw_accept_newconn() has handled a TCP
+ * connection, its socket has the callbacks of the listener. If the TCP
+ * connection ends before that, siw_cm_llp_state_change() takes this for the end
+ * of the listener.
  *
  * Context: process, @conn->setup held.
  * Return: 0 or -errno; -EINTR: the task was killed or got a signal.
@@ -160,11 +165,12 @@ int krdma_quirk_connect_errno(const struct rdma_cm_id *id, int status)
 }
 
 /*
- * Minimum backlog for rdma_listen(). The iWARP CM uses its backlog for requests
- * that it has not delivered yet, and has this default (iwcm.c: default_backlog,
- * 6.1 to 7.3). siw, 6.1 to 7.3, uses it for TCP connections that it has not
- * accepted yet, and forgets those beyond the limit. When the client of such a
- * connection gives up, the listener dies (siw_cm_llp_state_change()).
+ * Minimum backlog for rdma_listen(): the default of the iWARP CM (iwcm.c:
+ * default_backlog, 6.1 to 7.3), which limits the requests that it has not
+ * delivered yet. siw, 6.1 to 7.3, limits TCP connections that it has not
+ * accepted yet by the backlog, and forgets those beyond the limit. When the
+ * client of a forgotten connection gives up, the listener dies
+ * (siw_cm_llp_state_change()). So the backlog must not be small.
  */
 #define KRDMA_BACKLOG_MIN 256
 
@@ -184,7 +190,8 @@ int krdma_quirk_backlog(u32 backlog)
  * krdma_quirk_post_errno - return the errno for a failed post
  * @ret: return value of ib_post_send() or ib_post_recv()
  *
- * siw reports -ENOTCONN if the peer has closed, and the CM event will follow.
+ * siw reports -ENOTCONN if the peer has closed the connection. The CM event for
+ * this follows later.
  *
  * Return: -ECONNRESET for -ENOTCONN, otherwise @ret.
  */
@@ -225,7 +232,8 @@ void krdma_quirk_swap_depths(const struct krdma_conn *conn,
  *
  * Moving the QP to RESET enables the receive task. RESET also drops the posted
  * receives without completing them. No user needs these completions, because
- * the QP was never connected. A QP in RESET reaches ERROR only through INIT.
+ * the QP was never connected. The drain moves the QP to ERROR, which is not
+ * possible from RESET, so the QP is moved to INIT before.
  *
  * Context: process, @conn->setup held.
  */
@@ -271,9 +279,9 @@ void krdma_quirk_flush_all(struct krdma_conn *conn)
  * @cqe: completion of the READ
  * @kwr: entry of the READ; NULL if the READ has completed
  *
- * See DOUBLE_FLUSH. At the second completion the owner may have freed the
- * entry. So the driver gets the address of this struct, which is freed with the
- * connection.
+ * See DOUBLE_FLUSH. When the second completion comes, the owner may have freed
+ * the entry. So the driver gets the address of this struct, which is freed with
+ * the connection.
  */
 struct krdma_quirk_read {
 	struct ib_cqe cqe;

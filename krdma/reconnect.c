@@ -9,7 +9,7 @@
  *	WAITING		the work is queued for the next attempt
  *	CONNECTING	the work creates a cb and calls krdma_connect_async().
  *			If that fails at once, the work makes the next step.
- *			Otherwise a callback of the cb makes it
+ *			Otherwise a callback of the cb makes the next step
  *	CONNECTED	the owner's connected() is called. The cb's closing
  *			callback calls the owner's lost()
  *	WAITING		again, but only after the cb was released: the old
@@ -41,17 +41,17 @@
 
 /**
  * struct krdma_reconnect - a persistent connection
- * @p: parameters of each cb; @src, @private_data, namespace and domain are held
- *	by this struct
+ * @p: parameters of each cb. Its pointers lead to @src and @private_data, and
+ *	to the namespace and the domain, to which this struct holds references
  * @src: source address, if @p.src is set
- * @private_data: private data of the REQ, if @p.private_data is set
+ * @private_data: private data of the REQ, @p.private_data_len bytes
  * @dst: address of the peer
  * @ops: the owner's callbacks
  * @context: the owner's pointer
- * @min_ms: shortest wait in ms
- * @max_ms: longest wait in ms
+ * @min_ms: shortest wait before an attempt, in ms
+ * @max_ms: longest wait before an attempt, in ms
  *
- * All of these are constant.
+ * The members above are constant.
  *
  * @link: entry in krdma_reconnects
  * @work: makes the next attempt
@@ -104,7 +104,7 @@ struct krdma_reconnect {
 static LIST_HEAD(krdma_reconnects);
 static DEFINE_MUTEX(krdma_reconnects_lock); /* krdma_reconnects */
 
-/* Queue the next attempt, with jitter. */
+/* Queue the next attempt after @ms, plus or minus up to a quarter of @ms. */
 static void krdma_reconnect_queue_locked(struct krdma_reconnect *reconn, u32 ms)
 {
 	lockdep_assert_held(&reconn->lock);
@@ -136,8 +136,8 @@ static void krdma_reconnect_device_added(struct krdma_watch *watch)
 /*
  * Count a failure, which lengthens the wait before the next attempt. A
  * connection that lasted for max_ms or longer first resets the back-off. A
- * shorter one does not: otherwise a peer that ends each connection would get
- * attempts at the shortest wait endlessly.
+ * shorter connection does not reset it. Otherwise krdma would endlessly connect
+ * at the shortest wait to a peer that ends each connection.
  */
 static void krdma_reconnect_failed_locked(struct krdma_reconnect *reconn,
 					  int error)
@@ -176,8 +176,8 @@ static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
 
 /*
  * Make the step that follows a failed attempt or an ended connection, after its
- * cb was released. If @reconn is being stopped, it may be freed here, so copy
- * the address for the log first.
+ * cb was released. krdma_reconnect_stop() may free @reconn as soon as its lock
+ * is released here, so copy the address for the log first.
  */
 static void krdma_reconnect_over(struct krdma_reconnect *reconn, int error)
 {
@@ -215,8 +215,9 @@ static void krdma_reconnect_release_cb(struct krdma_reconnect *reconn)
 }
 
 /*
- * Make the step to KRDMA_RECONNECT_CONNECTED. Return: the epoch of the
- * connection; 0 if @reconn is being stopped, and closing() will be called.
+ * Make the step to KRDMA_RECONNECT_CONNECTED. Return: the epoch, which is the
+ * number of the connection; 0 if @reconn is being stopped, in which case
+ * closing() will be called.
  */
 static u64 krdma_reconnect_up(struct krdma_reconnect *reconn, bool *news)
 {
@@ -246,8 +247,8 @@ static void krdma_reconnect_tell_failed(struct krdma_reconnect *reconn,
 }
 
 /*
- * Store the MTU of the peer. Keep the last known one if the peer has not
- * answered.
+ * Store the MTU of the peer's interface. If the peer has not answered, keep the
+ * last known MTU.
  */
 static void krdma_reconnect_learn(struct krdma_reconnect *reconn,
 				  const struct krdma_cb *cb)
@@ -369,10 +370,10 @@ static int krdma_reconnect_set_cb(struct krdma_reconnect *reconn,
 
 /*
  * Create the cb of an attempt, and limit its path MTU to the last known MTU of
- * the peer's interface. If the peer's interface has a smaller MTU, the peer's
- * long packets would be lost, so the attempt fails. The next attempt uses the
- * peer's MTU. Each answer of the peer updates that MTU, because it may have
- * grown.
+ * the peer's interface. If that interface now has a smaller MTU, the attempt
+ * fails because of path_strict: the peer's long packets would be lost. The next
+ * attempt uses the smaller MTU. Each answer of the peer updates peer_mtu,
+ * because the MTU may also have grown.
  */
 static struct krdma_cb *krdma_reconnect_create(struct krdma_reconnect *reconn)
 {
@@ -403,8 +404,8 @@ static void krdma_reconnect_work(struct work_struct *work)
 	ret = krdma_reconnect_set_cb(reconn, cb) ?:
 		      krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
 	/*
-	 * After success, the callbacks of cb may have made any number of steps,
-	 * so there is nothing left to do.
+	 * After success, the callbacks of cb make all further steps. They may
+	 * have made some already, so do not touch cb here.
 	 */
 	if (!ret)
 		return;
@@ -467,7 +468,10 @@ static int krdma_reconnect_set_src(struct krdma_reconnect *reconn)
 	return 0;
 }
 
-/* Copy what the user's parameters point to, because @reconn may live longer. */
+/*
+ * Copy the parameters, and the memory that they point to, because @reconn may
+ * outlive that memory.
+ */
 static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 				      const struct krdma_params *params)
 {
@@ -490,8 +494,9 @@ static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 					       &krdma_reconnect_wait_ops;
 	reconn->p.context = reconn;
 	/*
-	 * Use one session number for all connections. With it the peer ends the
-	 * previous connection, if the peer has not noticed its end.
+	 * Use one session number for all connections. If the peer has not
+	 * noticed the end of the previous connection, it recognizes that
+	 * connection by the number, and ends it.
 	 */
 	while (!reconn->p.session)
 		reconn->p.session = get_random_u32();
@@ -533,9 +538,9 @@ static void krdma_reconnect_free(struct krdma_reconnect *reconn)
 /**
  * krdma_reconnect_start - start a persistent connection to a peer
  * @dst: IPv4 or IPv6 address and port of a listener
- * @params: parameters of each connection; NULL means the defaults. Message mode
- *	only, without ops; context is not used. Memory that the parameters point
- *	to is copied
+ * @params: parameters of each connection, in message mode; NULL means the
+ *	defaults. ops must be NULL, and context is not used. Memory that the
+ *	parameters point to is copied
  * @owner: callbacks and retry times; its ops must outlive
  *	krdma_reconnect_stop()
  *
@@ -590,8 +595,8 @@ static void krdma_reconnect_end_cb(struct krdma_reconnect *reconn)
 }
 
 /*
- * Make the step to KRDMA_RECONNECT_STOPPED if no attempt was in flight, because
- * then no other context makes that step.
+ * Make the step to KRDMA_RECONNECT_STOPPED if no attempt was in flight and no
+ * connection exists, because in this case no other context makes that step.
  */
 static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
 {
@@ -649,8 +654,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
  * krdma_reconnect_kick - connect now
  * @reconn: object from krdma_reconnect_start()
  *
- * For owners that know that the peer is back. If @reconn is connected or an
- * attempt is in flight, this only resets the back-off.
+ * An owner calls this when it knows that the peer is back. If @reconn is
+ * connected or an attempt is in flight, this only resets the back-off.
  *
  * Context: any.
  */
@@ -664,9 +669,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_kick, KRDMA_NS);
  * krdma_reconnect_get_cb - get the present connection
  * @reconn: object from krdma_reconnect_start()
  *
- * For tasks of the owner that use the connection between connected() and
- * lost(). The connection may end and be released at any moment, and the task
- * then has a closed cb.
+ * Tasks of the owner call this to use the connection between connected() and
+ * lost(). The connection may end and be released at any moment. In this case
+ * the task has a closed cb.
  *
  * Context: any.
  * Return: a cb for krdma_put(), not for krdma_release_cb(); NULL if @reconn is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Use of a registered region: by local requests, by the description for the
- * peer, and by the owner, which syncs it. registration.c registers regions.
+ * Use of registered regions: as local memory of requests, described to the
+ * peer, and synced by the owner. registration.c registers regions.
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
@@ -14,8 +14,8 @@
  * @region: region
  * @conn: connection of the request
  *
- * Return: true if the region is live, and belongs to that connection or to its
- * domain on its device.
+ * Return: true if the region is live, and belongs to @conn or, on the device of
+ * @conn, to the domain of @conn.
  */
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn)
@@ -34,11 +34,11 @@ bool krdma_region_is_of(const struct krdma_region *region,
  * @cb: connection in message mode
  *
  * An owner that has a region of the domain on each RDMA device can find out
- * which of them to use on a connection.
+ * which region to use on a connection.
  *
  * Context: any.
- * Return: true if the region is live, and belongs to that connection or to its
- * domain on its device; false if the connection is closed.
+ * Return: true if the region is live, and belongs to @cb or, on the device of
+ * @cb, to the domain of @cb; false if @cb is closed.
  */
 bool krdma_region_is_valid_on(const struct krdma_region *region,
 			      const struct krdma_cb *cb)
@@ -202,8 +202,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
  * @region: region
  *
  * A region needs a sync if it has bounce buffers (swiotlb, encrypted guests) or
- * if caches must be flushed. Then the CPU sees the peer's writes only after
- * krdma_region_sync_for_cpu(). To check before memory is mapped, see
+ * if caches must be flushed. In these cases the CPU sees the peer's writes only
+ * after krdma_region_sync_for_cpu(). To find out before memory is mapped, see
  * &krdma_caps.coherent and KRDMA_COHERENT.
  *
  * Context: any.
@@ -283,10 +283,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
  * @len: length in bytes
  *
  * Call this after the CPU wrote to a region and before an adapter reads or
- * writes there, for the peer or for a local request. The range should contain
- * only bytes that the CPU wrote. The adapter then sees the CPU's version of all
- * bytes in the range. The peer's writes there since the last
- * krdma_region_sync_for_cpu() are lost.
+ * writes the same bytes, for the peer or for a local request. The range should
+ * contain only bytes that the CPU wrote, because afterwards the adapter sees
+ * the CPU's version of all bytes in the range. Bytes that the peer has written
+ * to the range since the last krdma_region_sync_for_cpu() are lost.
  *
  * This has no effect in the cases of krdma_region_sync_for_cpu().
  *

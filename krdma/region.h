@@ -14,7 +14,7 @@ struct krdma_wire_seg;
 
 /**
  * struct krdma_frwr - an MR for fast registration
- * @link: in krdma_conn.mr.frwrs while it is unused; krdma_conn.setup
+ * @link: link in krdma_conn.mr.frwrs while the MR is unused; krdma_conn.setup
  * @mr: the MR
  * @room: maximum number of page entries of @mr
  * @nkeys: number of keys that @mr has had so far
@@ -30,7 +30,8 @@ struct krdma_frwr {
  * struct krdma_chunk - a part of a region that is DMA mapped as a whole
  * @sgt: pages of the chunk
  * @len: number of bytes of the region in the chunk
- * @pad: number of bytes after @len that are mapped but not registered
+ * @pad: number of bytes behind these @len bytes that are mapped but not
+ *	registered
  * @mapped: @sgt is DMA mapped
  */
 struct krdma_chunk {
@@ -103,19 +104,19 @@ struct krdma_share {
  * @dir: direction in which the adapter moves data
  * @attrs: DMA_ATTR_* of the mapping
  * @ibdev: device; valid while the region is mapped
- * @is_soft: the device is software
+ * @is_soft: the device is implemented in software
  * @page_size: number of bytes of each page entry of the MRs
  * @chunk_size: number of bytes of each chunk. The first chunk is counted from
  *	the beginning of its first page
  * @coherent: the memory needs no sync; constant after mapping
  * @syncs: 1 while the region is mapped, plus 1 for each running sync. Unmapping
  *	waits for running syncs
- * @usable: the region is registered, and is not revoked
+ * @usable: the region is registered, and is neither revoked nor invalidated
  * @invalidatable: the peer may invalidate the key. The region is in
  *	krdma_conn.mr.invalidatable until it is put
  * @given_up: the peer has invalidated the key; krdma_conn.lock
- * @told: message that invalidated the key, or NULL. The message names the
- *	region until the region is put; krdma_conn.lock
+ * @told: message that invalidated the key, or NULL. Its member invalidated
+ *	points to the region until the region is put; krdma_conn.lock
  * @stats: data for debugfs
  * @nmrs: number of MRs
  * @room: number of elements that @mrs has room for

@@ -8,17 +8,17 @@
  * they were invalidated before the region is freed.
  *
  * A region belongs to one connection, and is on its krdma_conn.mr.regions, or
- * to a domain, see domain_region.c. The keys of a connection's region end with
- * the connection: krdma_regions_unregister() runs after the drain, before the
- * PD is freed. A region of a user stays until the user puts it, and holds a
- * reference to the connection.
+ * to a domain, see domain_region.c. The keys of a connection's region become
+ * invalid when the connection ends: krdma_regions_unregister() runs after the
+ * drain, before the PD is freed. A region of a user stays until the user puts
+ * it, and holds a reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
  * pointers. The iova of an MR may be any address with the correct offset in the
  * page. An adapter finds the first byte by the DMA address of the page and the
- * offset in the iova. So that offset must be the one of the DMA address. With
- * bounce buffers (swiotlb), a short piece may have another offset in the bounce
- * buffer than in its own page.
+ * offset in the iova. So the offset in the iova must equal the offset in the
+ * DMA address. With bounce buffers (swiotlb), a short piece may have another
+ * offset in the bounce buffer than in its own page.
  *
  * Therefore a region has one MR for each chunk of memory that is mapped as a
  * whole, see dma.c, and more only if the DMA addresses have a gap.
@@ -38,13 +38,16 @@
 #include "trace.h"
 
 /*
- * Maximum size of a region in bytes. The message that describes an exported
- * buffer has room for a limited number of MRs. If an MR has 1 MiB (siw), these
- * cover 1 GiB.
+ * Maximum size of a region in bytes. A description of a region has at most
+ * KRDMA_WIRE_SEGS_MAX (1024) segments, one for each MR. If an MR has 1 MiB
+ * (siw), they cover 1 GiB.
  */
 #define KRDMA_REGION_MAX BIT(30)
 
-/* Number of connections of a domain that try in turn to register a region. */
+/*
+ * Maximum number of connections of a domain that try in turn to register a
+ * region.
+ */
 #define KRDMA_SHARE_TRIES 3
 
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
@@ -190,9 +193,9 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->access = krdma_region_ib_access(conn, access);
 	region->dir = krdma_dma_region_dir(access);
 	/*
-	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused, and
-	 * must stay unchanged. So nothing is copied when it is mapped and
-	 * unmapped.
+	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused
+	 * after it was mapped. It must stay unchanged, so mapping and unmapping
+	 * must not copy between the memory and the bounce buffers.
 	 */
 	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
 	region->ibdev = conn->cb.pd->device;
@@ -330,7 +333,7 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 
 	/*
 	 * Leave out the bytes behind the region, which are mapped for DMA but
-	 * not registered.
+	 * must not be registered.
 	 */
 	last = krdma_chunk_last(chunk);
 	sg_dma_len(last) -= chunk->pad;
@@ -571,8 +574,8 @@ static void krdma_region_enlist(struct krdma_conn *conn,
 }
 
 /*
- * Create and map a region, but do not register it. This needs the device, which
- * exists while setup is held.
+ * Create and map a region, but do not register it. Mapping needs the device,
+ * which exists while setup is held.
  */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn,
@@ -683,9 +686,9 @@ static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 /*
  * Create a region of a domain, and register it. If the queue pair fails before
  * it has registered the region, another connection of the domain registers it.
- * That connection uses new MRs, because the adapter may have registered some of
- * the first ones. A registration that the adapter itself refuses is not
- * repeated, because it would end one connection after another.
+ * That connection uses new MRs, because the adapter may have registered some
+ * MRs of the first attempt. A registration that the adapter itself refuses is
+ * not repeated, because it would end one connection after another.
  */
 static struct krdma_region *
 krdma_region_new_shared(struct krdma_conn *conn,
@@ -807,7 +810,8 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 	region->owned = true;
 	/*
 	 * Internal regions hold no reference to their connection, so put the
-	 * one that was taken. A region of a domain has none.
+	 * reference that krdma_region_enlist() has taken. A region of a domain
+	 * has none.
 	 */
 	if (!krdma_region_is_shared(region))
 		krdma_conn_put(conn);
@@ -838,12 +842,12 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
  * @size: size in bytes, up to 1 GiB
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * On iWARP each READ request contains the key of the sink (RFC 5040). siw, 6.1
- * to 7.3 at least, answers a peer's READ with any key of the PD, whatever the
- * rights of the key. So on iWARP the memory is zeroed: a peer that reads the
- * sink sees zeroes or its own bytes. On other transports the peer does not get
- * the key, and has no right to use it. Zeroing would only cost a pass over the
- * message.
+ * On iWARP each READ request contains the key of the sink (RFC 5040), so the
+ * peer knows the key. siw, 6.1 to 7.3 at least, lets the peer read by any key
+ * of the PD, whatever the rights of the key. So on iWARP the memory is zeroed:
+ * a peer that reads the sink sees zeroes or its own bytes. On other transports
+ * the peer does not get the key, and has no right to use it, so zeroing would
+ * only cost a pass over the memory.
  *
  * Return: as krdma_region_create(), but the memory is zeroed only on iWARP.
  */
@@ -895,7 +899,7 @@ static int krdma_region_invalidate(struct krdma_region *region,
 
 	/*
 	 * End the connection even if nothing was posted for lack of memory or
-	 * time.
+	 * time, because the keys would stay valid otherwise.
 	 */
 	if (ret)
 		krdma_conn_abort(region->conn, ret);
@@ -1161,10 +1165,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 
 /*
  * Check whether to destroy the MR of a region instead of invalidating its key.
- * The peer's KRDMA_SEND_INV may have invalidated the key already, with its
- * completion pending. Some adapters treat the invalidation of an invalid key as
- * an error, which ends the connection. rxe and siw, the software devices,
- * accept it. They also accept the peer's message after the local invalidation.
+ * The peer's KRDMA_SEND_INV may have invalidated the key already, while the
+ * completion of that message is still pending. Some adapters treat the
+ * invalidation of an invalid key as an error, which ends the connection. rxe
+ * and siw, the software devices, accept it. They also accept the peer's message
+ * after the local invalidation.
  */
 static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 {
@@ -1278,8 +1283,8 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
  *
  * The region may have been revoked here at the same time. But the peer must
  * invalidate the region only once, because an owner that is notified twice
- * would put the region twice. Adapters accept a second invalidation, rxe and
- * siw at least.
+ * would put the region twice. This function checks it, because some adapters
+ * accept a second invalidation (rxe, siw).
  *
  * Context: any, krdma_conn.lock held.
  * Return: true; or false if the peer has invalidated the region before.
@@ -1332,7 +1337,7 @@ static void krdma_region_forget(struct krdma_conn *conn,
 		return;
 	krdma_region_unlist(conn, region);
 	spin_lock_irqsave(&conn->lock, flags);
-	/* The receive may have been posted again, and hold another message. */
+	/* The receive buffer of told may hold another message by now. */
 	if (region->told && region->told->invalidated == region)
 		region->told->invalidated = NULL;
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -1403,7 +1408,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_vaddr, KRDMA_NS);
  *
  * Context: any.
  * Return: true; or false if the region was revoked, the peer has invalidated it
- * (KRDMA_SEND_INV), or the connection has ended.
+ * (KRDMA_SEND_INV), or the connection has ended. For a region of a domain,
+ * false if it was revoked or the device was removed.
  */
 bool krdma_region_is_live(const struct krdma_region *region)
 {

@@ -33,7 +33,8 @@ struct krdma_remote {
  * @len: length of @desc in bytes
  *
  * The description is checked. It does not contain the access that the peer
- * allows: only a request shows whether the peer allows it.
+ * allows. So a request that the peer does not allow fails only when the peer's
+ * adapter checks it.
  *
  * Return: memory for krdma_remote_free(), ERR_PTR(-EPROTO): invalid
  * description, ERR_PTR(-ENOMEM).

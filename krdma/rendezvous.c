@@ -4,26 +4,27 @@
  *
  * The sender registers its buffer in parts of up to 16 MiB, and describes each
  * part in a message, a CHUNK. A CHUNK has a place in the sequence like a part
- * with data. The receiver reads the described memory with RDMA READs into
- * memory of the message's size, which is called pulling, and answers PULLED.
- * After that the sender invalidates the keys and sends the next CHUNK. A long
- * message uses one credit for each CHUNK, and no receive buffers for its data.
- * The sender's memory is not copied, except with KRDMA_QUIRK_SENDS_FREED. MRs
- * are invalidated before a region is freed, so that the next region can reuse
- * them. If the invalidation takes too long, the MRs are destroyed.
+ * with data. The receiver allocates memory for the whole message, reads the
+ * described memory into it by RDMA READs, and answers PULLED. This is called
+ * pulling. After PULLED the sender invalidates the keys and sends the next
+ * CHUNK. A long message uses one credit for each CHUNK, and no receive buffers
+ * for its data. The sender's memory is not copied, except with
+ * KRDMA_QUIRK_SENDS_FREED. MRs are invalidated before a region is freed, so
+ * that the next region can reuse them. If the invalidation takes too long, the
+ * MRs are destroyed.
  *
- * A message is pulled as soon as no unread message precedes it, so that the
- * sender need not wait for the receiving task. The pull of the next message
- * waits until this message was received.
+ * A message is pulled as soon as all messages before it were received, even if
+ * no task waits for it, so that the sender need not wait for the receiving
+ * task. The pull of the next message waits until this message was received.
  *
  * A CHUNK is pulled in three phases. No task waits for the READs, because a
  * peer that does not answer them could occupy a worker without limit:
  *
  *	BEGIN	pull_work registers the memory and posts READs while there is
  *		room on the send queue
- *	READs	each completion posts more; the last one sends PULLED.
- *		pull_limit ends the connection if that takes longer than
- *		op_timeout_ms
+ *	READs	each completion of a READ posts more READs; the last one sends
+ *		PULLED. pull_limit ends the connection if the READs take longer
+ *		than op_timeout_ms
  *	END	if the message is complete, pull_work invalidates the keys of
  *		the sink and passes the message to the receiving tasks, or to
  *		the worker that delivers
@@ -88,7 +89,8 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 /*
  * Let teardown proceed while this task creates or puts a region, which takes
  * krdma_conn.setup. Teardown holds setup while it waits for the holder of
- * KRDMA_BUSY_SEND. Without KRDMA_BUSY_PUSH both would wait for each other.
+ * KRDMA_BUSY_SEND. Without KRDMA_BUSY_PUSH, teardown and this task would wait
+ * for each other.
  */
 static void krdma_push_step_aside(struct krdma_conn *conn)
 {
@@ -218,8 +220,8 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 		return PTR_ERR(region);
 	ret = krdma_push_region(conn, region, hdr, len, until);
 	/*
-	 * The peer has read all data of this CHUNK, even if the connection ends
-	 * now.
+	 * The peer has read all data of this CHUNK. So this CHUNK has
+	 * succeeded, even if krdma_region_recycle() ends the connection.
 	 */
 	if (!ret)
 		krdma_region_recycle(region, until);
@@ -237,7 +239,7 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
  * @length: length of the message in bytes
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * Afterwards the caller also holds KRDMA_BUSY_PUSH.
+ * On return the caller also holds KRDMA_BUSY_PUSH.
  *
  * Return: 0: the peer has the whole message; or -errno: if a CHUNK was sent,
  * the connection has ended. In both cases only the caller uses @buffer.
@@ -634,8 +636,8 @@ static void krdma_pull_end(struct krdma_conn *conn)
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
 	const struct krdma_pull *pull = &conn->msg->pull;
 	/*
-	 * pull->recv may hold the next message already, so take the length from
-	 * the sink.
+	 * pull->recv was posted again and may hold another message already, so
+	 * take the length from the sink.
 	 */
 	u32 len = krdma_region_size(conn->msg->sink);
 	int error = pull->error;
@@ -700,8 +702,8 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * In KRDMA_CLOSING ops may be freed, because the owner may have
-	 * released the connection.
+	 * After the move to KRDMA_CLOSING, do not access conn->ops: the owner
+	 * may have released the connection and freed its ops.
 	 */
 	if (conn->cb.state >= KRDMA_CLOSING || krdma_deliver_is_wanted(conn))
 		return;

@@ -6,12 +6,12 @@
  * krdma_post() checks and maps a request in the caller's context. Then the
  * request waits in krdma_conn.sq.pending for its turn, which usually comes at
  * once. The request needs slots in the send queue. If it uses a receive of the
- * peer it also needs a credit. Requests other than messages also wait until the
- * bytes in flight are below a limit, because the answer to a PING goes behind
- * them. krdma_req_kick_locked() takes requests from the list in order, splits
- * them into work requests, and rings the doorbell once for many of them. It
- * runs when a request is posted, when a completion has freed slots, and when
- * credits arrive.
+ * peer, it also needs a credit. Requests other than messages also wait until
+ * the bytes in flight are below a limit: a PONG for the peer goes behind these
+ * bytes, and must not come too late. krdma_req_kick_locked() takes requests
+ * from the list in order, splits them into work requests, and rings the
+ * doorbell once for many of them. It runs when a request is posted, when a
+ * completion has freed slots, and when credits arrive.
  *
  * Only the last work request of a doorbell is signalled, and its completion
  * ends all requests before it, see sq.c. For the exceptions see quirks.c.
@@ -156,7 +156,7 @@ static bool krdma_req_enter(struct krdma_conn *conn)
 
 /*
  * End a section of krdma_req_enter(). The connection may be freed as soon as
- * wait.lock is released, so wake krdma_req_stop() under that lock.
+ * conn->wait.lock is released, so wake krdma_req_stop() under that lock.
  */
 static void krdma_req_leave(struct krdma_conn *conn)
 {
@@ -215,8 +215,8 @@ static bool krdma_data_ok(const struct krdma_data *data)
 }
 
 /*
- * Check whether the request itself can be mapped. A message's header is sent
- * from the request, by its linear address.
+ * Check whether the request itself can be mapped. The header of a message is a
+ * member of the request, and is mapped by its linear address.
  */
 static bool krdma_req_memory_ok(const struct krdma_req *req)
 {
@@ -694,8 +694,8 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 /*
  * Drop the work requests of the batch, because the connection has ended: an
  * earlier doorbell failed before all work requests of a request were assembled.
- * Move that request to pending with the others, if it is not there yet, so that
- * krdma_req_end() fails it.
+ * Move that request to pending, if krdma_batch_failed_locked() has not done so,
+ * so that krdma_req_end() fails it.
  */
 static void krdma_batch_drop_locked(struct krdma_conn *conn)
 {
@@ -725,7 +725,8 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 	last->next = NULL;
 	/*
 	 * Signal the last work request. Exception: if the batch ends within a
-	 * request, the rest of that request follows, and is signalled.
+	 * request, the rest of that request follows in the next batch, and is
+	 * signalled.
 	 */
 	if (last->wr_cqe != &conn->sq.part_cqe) {
 		last->send_flags |= IB_SEND_SIGNALED;
@@ -978,9 +979,9 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
  * krdma_req_kick_locked - post the requests that there is room for
  * @conn: connection
  *
- * Stops after KRDMA_KICK_MAX work requests, or after the request that reaches
- * that number. The last work request is signalled, so its completion posts the
- * next requests.
+ * Stops after the request with which the number of work requests reaches
+ * KRDMA_KICK_MAX. The last work request is signalled, so its completion posts
+ * the next requests.
  *
  * Context: any, @conn->lock held.
  */
@@ -1058,7 +1059,8 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	int ret;
 
 	/*
-	 * Read npending without the lock: requests are posted, and npending is
+	 * Read npending without the lock. If it is 0, all earlier requests are
+	 * posted before the caller posts: a request is posted, and npending is
 	 * reduced, under the lock that the caller later takes to post.
 	 */
 	if (!READ_ONCE(conn->sq.npending) && !krdma_req_is_on_reads(conn))
@@ -1211,12 +1213,13 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * Does not wait. Requests are queued, up to 4096 of them, while there is no
  * room, and are posted in order when there is. There is no room if the send
  * queue is full, or a message lacks a credit. There is also no room if the
- * READs and WRITEs in flight reach the limit of &krdma_params.keepalive_ms.
+ * bytes of the READs and WRITEs in flight reach their limit, which follows from
+ * &krdma_params.keepalive_ms.
  *
  * With KRDMA_NOWAIT the call fails if there is no room. A chain with
- * KRDMA_NOWAIT needs room for the bytes of its first request, and a slot and a
- * credit for each. On siw requests are also queued while they wait for earlier
- * READs, whatever flag is set.
+ * KRDMA_NOWAIT needs room for the bytes of its first request, and slots and
+ * credits for all its requests. On siw requests are also queued while they wait
+ * for earlier READs, whatever flag is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
  * before this returns.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One-sided reads and writes of the buffers that two ends export to each other,
- * the exported buffers.
+ * One-sided reads and writes of exported buffers: the buffers that two ends
+ * export to each other.
  *
- * Each end of a KRDMA_RW connection has an exported region, and sends its keys
- * in START. Each end also has a copy buffer for its own reads and writes. The
- * copy buffer is registered as well, because on iWARP the sink of a READ needs
- * a remotely writable key (RFC 5040 5.3). Elsewhere only the local adapter may
- * use the copy buffer. The peer describes its exported buffer once, and every
- * use is checked against that description.
+ * Each end of a KRDMA_RW connection has an exported region, and sends the keys
+ * of the region in START. Each end also has a copy buffer for its own reads and
+ * writes. The copy buffer is registered as well, because on iWARP the sink of a
+ * READ needs a remotely writable key (RFC 5040 5.3). On other transports only
+ * the local adapter may use the copy buffer. The peer describes its exported
+ * buffer once, and every use is checked against that description.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -130,9 +130,9 @@ void krdma_rw_open(struct krdma_conn *conn)
 
 /*
  * Set the remote address of @wr to an offset in the peer's exported buffer.
- * Return the number of bytes from there on that one work request can transfer.
- * They are within one MR of the peer, and fit into the first MR of the copy
- * buffer.
+ * Return the number of bytes from that offset on that one work request can
+ * transfer. They are within one MR of the peer, and fit into the first MR of
+ * the copy buffer.
  */
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
@@ -365,7 +365,7 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
  * The peer's CPU is not involved. More than 64 KiB are read in pieces, so the
  * result may contain a part of a concurrent change at the peer. A timeout or
  * kill while a READ is in flight ends the connection. Requests that
- * krdma_post() took earlier are posted earlier.
+ * krdma_post() took before this call are posted first.
  *
  * Return: 0; -EMSGSIZE: the range exceeds the peer's buffer; -ENOTCONN;
  * -EINVAL: not a KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or the
@@ -389,7 +389,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
  * On return @buffer may be reused, and the data may still be in flight. The
  * peer's processor sees the data after it has received a message that was sent
  * after this call. A read after this call returns the data. Requests that
- * krdma_post() took earlier are posted earlier.
+ * krdma_post() took before this call are posted first.
  *
  * Return: as krdma_read_at().
  */
@@ -402,7 +402,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_write_at, KRDMA_NS);
 
 /*
  * Copy from or to the local exported buffer. Hold setup, because teardown of
- * the connection removes the region's DMA mapping; the memory stays.
+ * the connection removes the region's DMA mapping, which a sync needs. The
+ * memory stays after teardown.
  */
 static int krdma_export_copy(struct krdma_cb *cb, void *to, const void *from,
 			     size_t length, u64 offset)

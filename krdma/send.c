@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls that send a message and wait, from one buffer or from the entries of an
- * iterator. msg.c splits messages into parts and posts them; rendezvous.c
- * offers long ones to the peer.
+ * iterator. msg.c splits messages into parts and posts them. rendezvous.c lets
+ * the peer read long messages.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -52,11 +52,12 @@ static int krdma_send_source(struct krdma_conn *conn,
  * ends. In this case it is unknown which parts the peer has. If nothing was
  * posted, for example because the peer does not receive and there is no credit,
  * the connection stays. Several tasks may send; messages do not mix. Requests
- * that krdma_post() took earlier are posted earlier, even if they have to wait.
+ * that krdma_post() took before this call are posted first, even if they have
+ * to wait.
  *
  * The peer reads a message of &krdma_params.pull_min bytes or more from the
  * sender's memory. It does so as soon as all earlier messages were received,
- * and until then this waits. On return the peer has the message.
+ * and until then this call waits. On return the peer has the message.
  *
  * Return: 0; -EMSGSIZE: longer than the peer accepts; -ENOTCONN; -EINVAL: not
  * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or the reason for which the
@@ -86,9 +87,9 @@ static const void *krdma_iter_linear(const struct iov_iter *iter)
 }
 
 /*
- * Copy a message that the peer must read by RDMA READs, because the message
- * must be in one piece. If there is no memory for the copy, the message is sent
- * in parts.
+ * Copy a message that the peer must read by RDMA READs into one piece of
+ * memory, because krdma_push() needs that. If there is no memory for the copy,
+ * the message is sent in parts.
  * Return: the copy; or NULL, and @iter is unchanged.
  */
 static void *krdma_iter_gather(const struct krdma_conn *conn,
@@ -116,8 +117,8 @@ static void *krdma_iter_gather(const struct krdma_conn *conn,
  * The message is the rest of @iter: iov_iter_count() bytes. In other respects
  * this is like krdma_send_timeout(). The pieces are copied once, into the
  * memory that is sent. A message of &krdma_params.pull_min bytes or more is not
- * copied if it is one kvec entry. Other messages of that length need the same
- * amount of memory again until this returns.
+ * copied if it is one kvec entry. Other messages of that length are copied, and
+ * the copy needs memory until this returns.
  *
  * krdma_post() sends bio_vec entries without waiting, see KRDMA_MEM_PAGES.
  *

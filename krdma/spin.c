@@ -6,8 +6,9 @@
  * limit. Polling that fails halves it. When the time falls below a microsecond,
  * the next 64 waits sleep at once, and the wait after them polls for the whole
  * limit again. So polling resumes when a slow event becomes fast. Where polling
- * never succeeds, as with a single processor, it costs each wait at most 1/30
- * of the limit on average.
+ * never succeeds, as with a single processor, the times to poll add up to at
+ * most twice the limit (1 + 1/2 + 1/4 ...) in more than 64 waits. So each wait
+ * polls for at most 1/30 of the limit on average.
  */
 #include <linux/compiler.h>
 #include <linux/minmax.h>

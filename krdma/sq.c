@@ -94,13 +94,15 @@ static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
  * @op: operation; the caller keeps its reference
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * The CM may report the end before the completion of a successful work request
- * is handled. This waits until the drain has handled it.
+ * The CM may report the end of the connection before the completion of a
+ * successful work request is handled. In this case the function waits until the
+ * drain has handled the completion.
  *
  * Context: process, may sleep. The caller must not hold @conn->setup, which the
  * drain needs.
- * Return: 0 if all work requests succeeded; otherwise an errno. If work
- * requests may then still be in flight, the caller must abort the connection.
+ * Return: 0 if all work requests succeeded; otherwise an errno. After an errno
+ * work requests may still be in flight, so the caller must abort the connection
+ * or call krdma_op_settle().
  */
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
@@ -115,8 +117,8 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
  * @op: operation; the caller keeps its reference
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * Like krdma_op_wait(), but without waiting for the drain. For callers that
- * hold a lock that the drain needs.
+ * Works like krdma_op_wait(), but does not wait for the drain, so the caller
+ * may hold a lock that the drain needs.
  *
  * Context: process, may sleep.
  * Return: as krdma_op_wait().
@@ -213,10 +215,11 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
  *
  * With this call the connection ends at once. The reason is -ETIMEDOUT if the
  * peer did not answer, -ENOBUFS if it had no receive, and -EACCES if it refused
- * the access. Otherwise the reason is -EIO, or -ECONNRESET on iWARP, where a
- * closed TCP connection causes this. After IB_WC_WR_FLUSH_ERR the connection
- * ends a second later, if it has not ended by then. The closing callback
- * follows. A connection that has already ended is not changed.
+ * the access. Otherwise the reason is -EIO, or -ECONNRESET on iWARP for
+ * IB_WC_LOC_QP_OP_ERR, which a closed TCP connection causes there. After
+ * IB_WC_WR_FLUSH_ERR the connection ends a second later, if it has not ended by
+ * then. The closing callback follows. A connection that has already ended is
+ * not changed.
  *
  * Context: any; normally the completion handler.
  */
@@ -316,8 +319,8 @@ void krdma_wr_fail_all(struct list_head *wrs, int error)
 /*
  * Return the status of an entry that has completed. A failure ends the
  * connection, and the entry gets the reason for which the connection ends: this
- * failure, if it was the first one. A flush has no reason; the reason may come
- * later.
+ * failure, if it was the first one. If a flush comes before the reason is
+ * known, the entry gets -ECONNRESET.
  */
 static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 {
@@ -487,7 +490,7 @@ static bool krdma_reads_may_fit(const struct krdma_conn *conn,
  *
  * A synchronous caller may use the last READ slot, so that a steady stream of
  * asynchronous READs cannot starve it. An entry that needs more slots than
- * exist is posted on its own.
+ * exist is posted when no other READ is in flight.
  *
  * Context: any, @conn->lock held.
  * Return: true if the entry may be posted; false if it must wait.

@@ -6,8 +6,8 @@
 #include "device.h"
 
 /*
- * Maximum number of requests that wait for a slot or a credit. The limit is for
- * peers that never receive.
+ * Maximum number of requests that wait for a slot or a credit. Without a limit
+ * a peer that never receives would let the queue grow without end.
  */
 #define KRDMA_PENDING_MAX 4096
 

@@ -10,9 +10,12 @@
  * Any state except CLOSED may move to CLOSING, because errors can occur
  * anywhere. The reason is not part of the state, see krdma_last_error().
  *
- * Beside that state, enum krdma_owner says who takes the connection down:
+ * Beside that state, enum krdma_owner describes which context takes the
+ * connection down:
  *
- *   WAITS > HAS > NOTIFIED > RELEASES, HAS > RELEASES, WAITS > DROPS
+ *   WAITS > HAS > NOTIFIED > RELEASES
+ *           HAS > RELEASES
+ *   WAITS > DROPS > RELEASES
  */
 #include <linux/export.h>
 #include <linux/kernel.h>

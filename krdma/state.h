@@ -14,10 +14,10 @@
  *	owner of the end
  * @KRDMA_OWNER_NOTIFIED: closing() has been called
  * @KRDMA_OWNER_RELEASES: the owner had the connection and takes it down. No
- *	work takes it down, and no callback is called
+ *	work item takes it down, and no callback is called
  * @KRDMA_OWNER_DROPS: the owner takes the connection down before connect or
- *	accept has succeeded. No work takes it down, and no callback is called.
- *	If connect or accept succeeds nevertheless, RELEASES follows
+ *	accept has succeeded. No work item takes it down, and no callback is
+ *	called. If connect or accept succeeds nevertheless, RELEASES follows
  * @KRDMA_OWNERS: number of values
  */
 enum krdma_owner {

@@ -7,9 +7,9 @@
  * counts usually holds anyway. So counting costs an addition or two. The clock
  * costs more, and is read only while the parameter "latency" is set.
  *
- * Each connection and each region is on a list. It is taken off under
- * krdma_stats_lock before it is freed. A reader of a file holds that lock, and
- * so needs no references.
+ * All connections are on one list, and all regions on another one. A connection
+ * or region is taken off its list under krdma_stats_lock before it is freed. A
+ * reader of a file holds that lock, and so needs no references.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -102,8 +102,8 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 static const char * const krdma_spin_names[] = { "paid", "vain" };
 
 /*
- * Counters in the order of the file. A family with @members has one counter for
- * each member.
+ * Counters in the order of the files in debugfs. A family with @members has one
+ * counter for each member.
  */
 static const struct krdma_family {
 	const char *name;

@@ -62,8 +62,8 @@ enum krdma_why {
  * @KRDMA_BREACH_START: START is missing or invalid, or was sent twice
  * @KRDMA_BREACH_SEQUENCE: a part of a message, a WRITTEN or a PULLED is out of
  *	sequence
- * @KRDMA_BREACH_KEY: a message invalidated an invalid key or a key twice, or is
- *	not a whole message of the user
+ * @KRDMA_BREACH_KEY: a message invalidated an invalid key, a key that was
+ *	invalidated before, or any key without being a whole message of the user
  * @KRDMA_BREACHES: number of kinds
  */
 enum krdma_breach {
@@ -82,7 +82,9 @@ enum krdma_breach {
 /*
  * Indices of counters. If a comment names an enum, there is one counter for
  * each value of that enum, and the constant is the index of the first such
- * counter.
+ * counter. The three constants after KRDMA_COUNT_POSTED are also followed by a
+ * counter for each kind, and KRDMA_COUNT_BREACH by one for each enum
+ * krdma_breach.
  */
 enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,

@@ -36,7 +36,7 @@
 #define KRDMA_WIRE_SEGS_MAX	1024
 #define KRDMA_WIRE_USER_MAX	32
 
-/* Mode of a connection; both ends must use the same. */
+/* Mode of a connection; both ends must use the same mode. */
 enum krdma_wire_mode {
 	KRDMA_WIRE_MODE_MSG = 0,
 	KRDMA_WIRE_MODE_RW  = 1,
@@ -86,11 +86,11 @@ enum krdma_wire_mode {
  * @min_version: oldest version that the sender supports
  * @mode: &enum krdma_wire_mode
  * @user_len: number of bytes of the user's private data behind the hello
- * @buf_size: number of bytes of each receive buffer of the sender, which
- *	include the header of a message
+ * @buf_size: number of bytes of each receive buffer of the sender, including
+ *	the bytes for the header of a message
  * @max_msg: number of bytes of the longest message that the sender accepts
- * @recv_depth: number of receives that the sender has posted, and of the first
- *	credits of its peer
+ * @recv_depth: number of receives that the sender has posted, which is also the
+ *	initial number of credits of its peer
  * @features: KRDMA_WIRE_FEATURE_*; unknown bits are ignored
  * @session: &krdma_params.session of the sender, or a random number
  */
@@ -176,7 +176,10 @@ enum krdma_wire_type {
 	KRDMA_WIRE_WRITTEN = 9,
 };
 
-/* Check whether a message of this type has a part of the user's message. */
+/*
+ * Check whether a message of this type contains or describes a part of the
+ * user's message.
+ */
 static inline bool krdma_wire_is_part(u8 type)
 {
 	return type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;

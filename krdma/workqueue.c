@@ -16,7 +16,7 @@ static struct workqueue_struct *krdma_owner_noio_wq;
  *
  * Callbacks have queues of their own, because they may sleep. Without
  * KRDMA_NOIO they may also wait for work on queues without WQ_MEM_RECLAIM. Work
- * on krdma_wq must not wait for such work.
+ * on krdma_wq, which has this flag, must not wait for such work.
  *
  * Return: the workqueue for callbacks of this connection or listener.
  */
@@ -28,8 +28,8 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p)
 /**
  * krdma_workqueues_destroy - destroy the workqueues
  *
- * Also destroys those that krdma_workqueues_create() has created before it
- * failed.
+ * Also works after a failure of krdma_workqueues_create(), which may have
+ * created only some of them.
  */
 void krdma_workqueues_destroy(void)
 {

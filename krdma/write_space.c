@@ -28,7 +28,8 @@
  *
  * After several refusals the smallest number of each resource counts: the owner
  * is notified when one of the posts may succeed. The other posts may be refused
- * again.
+ * again. If one of the posts has KRDMA_NOWAIT, the owner is notified only after
+ * the pending queue has become empty.
  *
  * Context: any, @conn->lock held.
  */
@@ -117,7 +118,7 @@ static bool krdma_space_end(struct krdma_conn *conn)
  * krdma_space_tell - call write_space of the owner
  * @conn: connection for which krdma_space_begin_locked() returned true
  *
- * Context: that of completions, or process.
+ * Context: that of completion handlers, or process.
  */
 void krdma_space_tell(struct krdma_conn *conn)
 {
