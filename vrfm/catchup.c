@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Catching up: a peer is linked, but lacks some own words of this node. This
- * node sends the present values of these words step by step, and continues to
- * write. New writes are recorded as missed during that time. When the remaining
- * words fit into the window, the last step sends them and the link becomes
- * READY. From then on the peer gets updates in the order of writing.
+ * Catching up: a connected peer lacks some own words of this node, which are
+ * the words that this node wrote last. This node sends the present values of
+ * these words step by step, while its programs continue to write. New writes
+ * are recorded as missed. When the remaining missed words fit into the window,
+ * the last step sends them and the link becomes READY. From then on the peer
+ * gets updates in the order of writing.
  *
- * If another node has written a missed word since, the word is no longer an own
- * word. This node does not send it, because the other node does.
+ * If another node writes a missed word before it is sent, the word is no longer
+ * an own word. This node does not send the word, because the other node does.
  */
 #include <linux/bitmap.h>
 #include <linux/minmax.h>
@@ -18,11 +19,13 @@
 #include "priv.h"
 
 /*
- * Limits of a step: the number of words, and the number of runs of neighbouring
- * words. They ensure that writers never wait long for vrfm_dev.write_lock. The
- * last step, which makes the link READY, may send more runs. With the lower
- * limit, a program that stores into scattered words all the time could prevent
- * the last step.
+ * VRFM_SYNC_STEP and VRFM_SYNC_RUNS: maximum number of words, and of runs of
+ * neighbouring words, that one step sends. These limits ensure that writers
+ * never wait long for vrfm_dev.write_lock.
+ *
+ * VRFM_SYNC_LAST_RUNS: maximum number of runs in the last step, which makes the
+ * link READY. With the lower limit, each last step could leave missed words if
+ * a program keeps storing into scattered words.
  */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
 #define VRFM_SYNC_RUNS 1024
@@ -34,7 +37,10 @@
  * set of missed words.
  */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
-/* Interval between attempts to allocate memory for the map, in ms. */
+/*
+ * Interval between attempts to allocate memory for the set of missed words, in
+ * ms.
+ */
 #define VRFM_SYNC_RETRY_MS 100
 
 /**
@@ -45,7 +51,7 @@
  */
 void vrfm_catchup_kick(struct vrfm_link *link)
 {
-	/* Run the work now even if it waits for the end of a penalty. */
+	/* Run the work now, even if it is queued with a delay. */
 	mod_delayed_work(vrfm_wq, &link->sync, 0);
 }
 
@@ -93,11 +99,11 @@ static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 }
 
 /*
- * Send those of @n words from word @first on that are still own words. The
- * caller has removed all of them from the map.
+ * Of the @n words from word @first on, send those that are still own words. The
+ * caller has removed all @n words from the set of missed words.
  *
- * Return: number of runs that were sent, plus 1, so that a call without any own
- * word counts as well.
+ * Return: number of runs that were sent, plus 1, so that a call that sends
+ * nothing also counts for the limit of runs.
  */
 static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 {
@@ -154,8 +160,8 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 	link->cursor = 0;
 	link->sweeping = number;
 	/*
-	 * Send at once, even during a penalty: the peer is not slow, but waits
-	 * for these words.
+	 * Do not wait for the end of the peer's penalty for being slow: the
+	 * peer waits for these words, because it is loading an image.
 	 */
 	link->hold_until = jiffies;
 	link->todo &= ~VRFM_TODO_SWEPT;
@@ -164,8 +170,8 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 }
 
 /*
- * Return the number of bytes that surely fit into the free messages, however
- * scattered their words are. SPARE of the free messages do not count.
+ * Return the number of bytes that fit into the free messages even if all words
+ * are scattered. SPARE of the free messages do not count.
  */
 static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 {
@@ -199,8 +205,8 @@ static u32 vrfm_catchup_next(const struct vrfm_map *map, u32 from, u32 *n)
  * takes up to 16 bytes of ROOM, and so does a run of two words. The next step
  * continues behind the last word that was sent. So words at the end of the
  * memory are sent even if words at the beginning are written again and again.
- * The step begins at an even word, so that it does not find only the second
- * half of a double that is written in between.
+ * The next step begins at an even word: at an odd word it could find only the
+ * second half of a double that is written between the two steps.
  */
 static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 			     u32 runs)
@@ -249,9 +255,9 @@ void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
 
 /*
  * Check whether the link may become READY: the peer's last message had the flag
- * GRANT, its INFO has arrived, and this node has begun to answer the peer's
- * last load. INFO contains the number of that load. Before the answer, the peer
- * may have older values of this node's words.
+ * GRANT, an INFO of the peer has arrived, and this node has begun to answer the
+ * peer's last load of an image. INFO contains the number of that load. Before
+ * the answer, the peer may have older values of this node's words.
  */
 static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
 {
@@ -275,8 +281,8 @@ static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
 }
 
 /*
- * Free some pages of the map if it is empty. Freeing all pages at once would
- * take milliseconds if the memory is large.
+ * Free some pages of the set of missed words if it is empty. Freeing all pages
+ * at once would take milliseconds if the memory is large.
  *
  * Return: true if some pages are left.
  */

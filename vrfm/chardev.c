@@ -60,9 +60,9 @@ static int vrfm_release(struct inode *inode, struct file *file)
 }
 
 /*
- * End all waits of the process through this file, when one of its threads calls
- * close(). A waiting thread holds the file. So release() would be called only
- * after the waits have ended.
+ * When a thread calls close(), end all waits of its process through this file.
+ * vrfm_release() cannot do so: a waiting thread holds the file, so the kernel
+ * calls vrfm_release() only after the last wait has ended.
  */
 static int vrfm_file_flush(struct file *file, fl_owner_t owner)
 {

@@ -15,7 +15,10 @@
 #include "link.h"
 #include "priv.h"
 
-/* Size of a buffer for an IPv6 address and the name of an interface. */
+/*
+ * Size of a buffer for the text of an address, in bytes. This suffices for an
+ * IPv6 address with the name of an interface.
+ */
 #define VRFM_ADDR_TEXT 80
 
 /* Value of a node id that the admin has not written yet. */
@@ -641,7 +644,7 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 	return ret ?: len;
 }
 
-/* The mode is 0600 for the same reason as that of "listen". */
+/* The mode is 0600 instead of 0644, to hide the address from other users. */
 static struct configfs_attribute vrfm_peer_item_attr_addr = {
 	.ca_name = "addr",
 	.ca_mode = 0600,

@@ -89,8 +89,8 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 /* ---- the device ---- */
 
 /*
- * RCU protects the donor. The values are read without locks, so they may be of
- * different moments.
+ * The donor is the link of the peer that sends its image. RCU protects this
+ * link. The values are read without locks, so they may be of different moments.
  */
 static void vrfm_seq_image_rcu(struct seq_file *seq,
 			       const struct vrfm_dev *vdev)
@@ -158,7 +158,8 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 		   vdev->refused);
 	spin_unlock_bh(&vdev->lock);
 	/*
-	 * Counting takes long in a large memory, and the bits may change during
+	 * Count the bits without a lock, because this takes long if the memory
+	 * is large. The result is not exact, because bits may change during
 	 * that time.
 	 */
 	seq_printf(seq, "own_words %u\n",

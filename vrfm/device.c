@@ -3,9 +3,10 @@
  * Devices of this host, up to VRFM_DEVICES. An admin creates them by configfs
  * or by the parameters of the module.
  *
- * A device exists from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
- * exists until the last file that is open at that time is closed. An open file
- * holds the cdev, the cdev holds the device, and a mapping holds the file.
+ * A device exists from vrfm_dev_create() to vrfm_dev_destroy(). If files are
+ * open when it is destroyed, its memory exists until the last of these files is
+ * closed. An open file holds the cdev, the cdev holds the device, and a mapping
+ * holds the file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,7 +25,10 @@ static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
 static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];
 static dev_t vrfm_devt;
 static umode_t vrfm_mode;
-/* Written by the notifier of suspend; read without a lock. */
+/*
+ * Tasks are about to be frozen, or are frozen. vrfm_power_event() writes this
+ * flag, and readers take no lock.
+ */
 static bool vrfm_suspending;
 
 static struct vrfm_dev *vrfm_dev_of(struct device *dev)
@@ -79,8 +83,9 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 /**
  * vrfm_is_suspending - check whether this machine is being suspended
  *
- * While tasks are frozen, a writer must not wait for slow peers: it holds a
- * lock, so it cannot be frozen, and the suspend fails after 20 s.
+ * While the kernel freezes tasks, a writer must not wait for slow peers. A
+ * waiting writer holds a lock and cannot be frozen, so the kernel would give up
+ * the suspend after 20 s.
  *
  * Context: any.
  * Return: true from the time before tasks are frozen until they are thawed.
@@ -106,8 +111,8 @@ static void vrfm_wake_all_writers(void)
 }
 
 /*
- * Take part in suspend: PREPARE comes before tasks are frozen, POST after they
- * are thawed.
+ * Record whether the machine is being suspended. PREPARE comes before tasks are
+ * frozen, and POST comes after they are thawed.
  */
 static int vrfm_power_event(struct notifier_block *block, unsigned long event,
 			    void *data)
@@ -298,8 +303,9 @@ static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
  * @unit: number N of /dev/rfm2gN
  * @params: valid parameters, see opts.c
  *
- * Programs cannot open the device before vrfm_dev_publish(). So if the module
- * fails to load before that, it can destroy the device without any open file.
+ * Programs cannot open the device before vrfm_dev_publish(). So if loading the
+ * module fails before that call, no file is open, and the module can destroy
+ * the device.
  *
  * Context: may sleep.
  * Return: the device, for vrfm_dev_destroy(), or an ERR_PTR: -ENOMEM; -EEXIST
@@ -391,8 +397,8 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
 	/*
-	 * End all waits before the peers are removed, which takes seconds. No
-	 * new wait can begin, because vrfm_dev.gone is set.
+	 * End all waits now, because removing the peers takes seconds. No new
+	 * wait can begin, because vrfm_dev.gone is set.
 	 */
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);

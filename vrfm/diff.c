@@ -33,8 +33,9 @@ bool vrfm_diff_any(const void *page, const u32 *twin)
 }
 
 /*
- * Record word I of a page if it differs from its twin. The caller has found a
- * pair of words that differs, but perhaps only one of the two differs.
+ * Record WORD, which is word I of the page, if it differs from word I of the
+ * twin. The caller has found a difference in a pair of words, perhaps only in
+ * one of the two.
  */
 static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 {

@@ -32,8 +32,8 @@
 #include "direct_path.h"
 
 /*
- * Delay from the completion of the last direct write to withdrawing DIRECT, in
- * ms.
+ * Delay, in ms, from the completion of the last direct write until this node
+ * withdraws the flag DIRECT, which announces direct writes.
  */
 #define VRFM_DIRECT_IDLE_MS 200
 
@@ -126,8 +126,8 @@ static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 }
 
 /**
- * vrfm_direct_has_room - check whether a direct write, if it is wanted, can be
- * posted
+ * vrfm_direct_has_room - check whether a write finds room, if its bytes are
+ * written directly
  * @link: link that is READY; the caller holds vrfm_dev.write_lock
  * @len: number of bytes
  *
@@ -316,7 +316,8 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_settle - withdraw DIRECT some time after the last direct write
+ * vrfm_direct_settle - withdraw the announcement of direct writes (flag DIRECT)
+ * some time after the last direct write
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held; called by @link's work.
@@ -344,8 +345,8 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 		return VRFM_SHOWN_IWARP;
 	/*
 	 * Check for coherent DMA before the memory is mapped for the adapter.
-	 * On other devices the CPU would have to copy what the adapter places,
-	 * and the copy would overwrite newer words of the memory.
+	 * Without coherent DMA, the CPU would have to copy what the adapter
+	 * places, and the copy would overwrite newer words of the memory.
 	 */
 	if (!caps.coherent)
 		return VRFM_SHOWN_COPIED;
@@ -528,9 +529,9 @@ bool vrfm_direct_notify(struct vrfm_link *link)
  * @link: link
  * @msg: STAGE that has passed vrfm_proto_check()
  *
- * From now on this node sends updates in staged ranges as messages. The
- * acknowledgment of this STAGE follows earlier direct writes on the connection,
- * so this function need not wait for these writes.
+ * From now on this node sends updates in staged ranges as messages. This
+ * function need not wait for earlier direct writes of this node, because they
+ * arrive at the peer before the acknowledgment of the STAGE.
  *
  * Context: softirq or process.
  */

@@ -26,8 +26,9 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 			VRFM_SERVE_WORDS);
 	spin_lock_bh(&link->lock);
 	/*
-	 * A page may need the rest of the open message, and a part of one free
-	 * message. VRFM_SLOTS_SPARE other messages stay free for events.
+	 * A page may need one free message in addition to the open one, or two
+	 * if messages have only 4 KiB. Because more than VRFM_SLOTS_SPARE
+	 * messages must be free, at least one stays free for events.
 	 */
 	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
 	link->wants_room = link->cb && !has;

@@ -28,8 +28,8 @@ static bool vrfm_event_is_deep(u32 type)
 }
 
 /**
- * vrfm_events_init - initialize events like a card that has started: only
- * faults are enabled
+ * vrfm_events_init - initialize events to the state of a card that has started:
+ * only faults are enabled
  * @vdev: device
  */
 void vrfm_events_init(struct vrfm_dev *vdev)

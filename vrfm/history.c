@@ -29,10 +29,10 @@ static int vrfm_cmp(u64 a, u64 b)
  * @b: entry of the other memory; epoch 0: none
  *
  * If the entries are of different lives, the memory with the later life has
- * more: its node was still linked after the earlier life. Memories that are
- * uncertain never compare equal, so one of them is loaded. A memory is
- * uncertain if it may lack some of the writes up to &vrfm_life.serial, or may
- * contain some bytes of later writes.
+ * more: it was still receiving writes after the earlier life had ended.
+ * Memories that are uncertain never compare equal, so one of them is loaded. A
+ * memory is uncertain if it may lack some of the writes up to
+ * &vrfm_life.serial, or may contain some bytes of later writes.
  *
  * Return: above 0 if @a has more; below 0 if @b has more; 0 if both have the
  * same.

@@ -7,17 +7,21 @@
 /* Number of possible node ids: an id is one byte. */
 #define VRFM_NODES 256
 /*
- * Number of ended lives of a node that two nodes compare. Each node stores one
- * more life. While a link is down, the present life of the peer occupies an
- * entry, because it seems to have ended. This entry must not replace the oldest
- * one, which is compared again when the link is up.
+ * A life of a node lasts from the creation to the destruction of its device.
+ * VRFM_LIVES_COUNT is the number of ended lives of a node that two nodes
+ * compare.
+ *
+ * Each node stores one life more. While a link is down, the present life of the
+ * peer seems to have ended, and takes an entry. Without the additional entry,
+ * that life would replace the oldest one, which must be compared again when the
+ * link is up.
  */
 #define VRFM_LIVES_COUNT 4
 #define VRFM_LIVES (VRFM_LIVES_COUNT + 1)
 
 /**
- * struct vrfm_life - state of a memory after an ended life of a node: which
- * writes of that life it contains
+ * struct vrfm_life - the writes of one ended life of a node, as far as a memory
+ * contains them
  * @epoch: id of the life; 0: the entry is free
  * @serial: number of the last write of that life that this memory received
  * @tie_breaker: tag of this memory: two memories with uncertain content never

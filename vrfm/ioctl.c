@@ -4,8 +4,9 @@
  * assign the functions to the commands.
  *
  * A command is found if all 32 bits of its number match. Two fields of the
- * number encode the size and direction of the argument, but are often wrong. So
- * each function copies the bytes that its command really takes or returns.
+ * number encode the size and direction of the argument. In many commands of
+ * RFM2g these fields are wrong, so each function copies the bytes that its
+ * command really takes or returns.
  */
 #include <linux/compat.h>
 #include <linux/mm.h>
@@ -24,7 +25,8 @@
  * @value: argument, if it is a value
  * @user: argument, if it is an address
  * @which: parameter for the function, from the table
- * @narrow: the caller is a 32-bit program that uses another structure
+ * @narrow: the caller is a 32-bit program, and its argument may have another
+ *	layout
  */
 struct vrfm_call {
 	struct file *file;

@@ -31,7 +31,10 @@
 
 #define VRFM_PENALTY_MIN_MS 1000
 #define VRFM_PENALTY_MAX_MS 30000
-/* An absent peer's set of missed words may always have this number of pages. */
+/*
+ * Number of pages that the set of missed words of an absent peer may always
+ * have, see vrfm_link_misses_much().
+ */
 #define VRFM_MISSED_MIN 64
 
 struct workqueue_struct *vrfm_wq;
@@ -134,7 +137,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 /*
  * Return the flag ANSWER if the peer shall acknowledge the message at once.
  * Without the flag, the acknowledgment may come a tick later, and this node
- * cannot write the next block directly before that.
+ * cannot write the next block directly before it has arrived.
  */
 static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
@@ -199,15 +202,15 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 
 /**
  * vrfm_wake_writers - wake tasks that wait for room or for acknowledgments
- * @vdev: device, where what they wait for has changed
+ * @vdev: device where the condition that these tasks wait for may have changed
  *
  * Context: any but hard interrupts.
  */
 void vrfm_wake_writers(struct vrfm_dev *vdev)
 {
 	/*
-	 * Make the change visible before the count. Pairs with the acquire in
-	 * vrfm_write_wait().
+	 * Make the change of the condition visible before that of room_changes.
+	 * Pairs with the acquire in vrfm_write_wait().
 	 */
 	smp_mb__before_atomic();
 	atomic_inc(&vdev->room_changes);
@@ -410,9 +413,9 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 
 /*
  * Close a full message and open the next one. If the present write continues in
- * the next message, the full message gets the serial of the previous write,
- * because it contains only a part of the present one. Its flag DIRECT notifies
- * the receiver that it also contains bytes of a later write.
+ * the next message, the full message contains only a part of it. So the full
+ * message gets the serial of the previous write, and the flag DIRECT, which
+ * notifies the receiver that the message also contains bytes of a later write.
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
@@ -466,8 +469,8 @@ void vrfm_link_miss_own(struct vrfm_link *link)
 
 /*
  * Check whether an absent peer's set of missed words has become large: it has
- * more than a quarter of the possible pages. The map of own words then replaces
- * the set.
+ * more than VRFM_MISSED_MIN pages, and more than a quarter of the possible
+ * pages. The map of own words then replaces the set.
  */
 static bool vrfm_link_misses_much(const struct vrfm_link *link)
 {
@@ -620,8 +623,8 @@ void vrfm_link_events(struct vrfm_link *link)
 
 /*
  * Queue an event until there is room, and drop the event if the queue is full.
- * Only a peer that has not caught up lacks room. Even if the peer got the event
- * now, it would hold the event until it has caught up.
+ * Only a peer that has not caught up lacks room. Such a peer would hold the
+ * event until it has caught up, so it loses nothing by the delay.
  */
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
@@ -760,8 +763,9 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/*
-	 * Close the open message, so that no later update is appended to it.
-	 * The peer may lack earlier updates by then.
+	 * Close the open message. It may have the flag SYNCED, which states
+	 * that the peer gets all earlier writes. For an update that is appended
+	 * later, this would be false.
 	 */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
@@ -786,8 +790,8 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
 	/*
-	 * Request the message that notifies the peer before
-	 * vrfm_link_fall_back() runs the link's work, which sends the message.
+	 * Set this bit before vrfm_link_fall_back(), which runs the link's
+	 * work. The work then sends the message that notifies the peer.
 	 */
 	link->todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
@@ -917,7 +921,10 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	 * its number is lower than that of an event that the peer already has.
 	 */
 	vrfm_link_events_locked(link);
-	/* This ACK has the flag GRANT, unless this node is loading an image. */
+	/*
+	 * Send an ACK for its flag GRANT, which it lacks only while this node
+	 * loads an image.
+	 */
 	vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
 	vrfm_resync_link_up(link);
@@ -968,8 +975,8 @@ static void vrfm_link_events_again(struct vrfm_link *link)
 
 /*
  * Record the words of all unacknowledged messages as missed. A message may have
- * a thousand runs, so release vrfm_dev.write_lock after each message. The slots
- * do not change: writers do not use them while the link is DOWN, and
+ * a thousand runs, so let writers take vrfm_dev.write_lock after each message.
+ * The slots do not change: writers do not use them while the link is DOWN, and
  * vrfm_link_up() is not called before vrfm_link_down() has returned.
  */
 static void vrfm_link_miss_slots(struct vrfm_link *link)
@@ -1001,7 +1008,7 @@ static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
 
 /**
  * vrfm_link_down - end a connection
- * @link: link; if vrfm_link_up() was called, nothing is in flight any more
+ * @link: link; if vrfm_link_up() was called, no request is in flight any more
  * @reason: errno of krdma
  *
  * Context: may sleep.
@@ -1031,7 +1038,7 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 		vrfm_link_miss_slots(link);
 	vrfm_status_lost(link);
 	rt_mutex_unlock(&vdev->write_lock);
-	/* The queue pair is destroyed, so the peer cannot use the key now. */
+	/* The QP is destroyed, so the peer cannot use the rkey any more. */
 	if (region)
 		vrfm_share_put(vdev, region);
 	mutex_unlock(&link->direct.setup);
@@ -1265,7 +1272,10 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 	u32 i, first, count;
 	__le64 digest;
 
-	/* Pairs with the release in vrfm_serve_end(), after the last use. */
+	/*
+	 * Pairs with the release in vrfm_serve_end(), which follows the last
+	 * use of the earlier request.
+	 */
 	if (smp_load_acquire(&pulled->count))
 		return;
 	digests = vrfm_proto_pull(msg, &first, &count);
@@ -1359,8 +1369,8 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
  * @link: link that is up
  * @rx_msg: message
  *
- * This function never waits, so nodes that all write at the same time make
- * progress.
+ * This function never waits, so nodes that write to each other at the same time
+ * cannot block each other.
  *
  * Context: softirq or process; not concurrently for one link.
  */
@@ -1437,8 +1447,9 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer)
 {
 	/*
-	 * Not kvzalloc(): the link contains requests for krdma, and the adapter
-	 * reads headers in these requests.
+	 * Do not use kvzalloc(), because it may return memory of vmalloc(). The
+	 * link contains requests, and krdma maps the header in each request for
+	 * DMA with ib_dma_map_single().
 	 */
 	struct vrfm_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
 

@@ -2,9 +2,10 @@
 /*
  * A link: the state that this node keeps for one peer.
  *
- * The link exists as long as the admin configures the peer, connected or not.
- * While the link is READY, a local write is appended to the open message.
- * Otherwise the words of the write are added to the set of missed words.
+ * The link exists while the peer is configured, even if the peer is not
+ * connected. While the link is READY, a local write is appended to the open
+ * message. Otherwise the words of the write are added to the set of missed
+ * words.
  */
 #ifndef VRFM_LINK_H
 #define VRFM_LINK_H
@@ -31,13 +32,16 @@ struct vrfm_dev;
 struct vrfm_diff;
 
 /*
- * VRFM_SLOTS: the window, which is the maximum number of messages that a peer
- * has not acknowledged. VRFM_SLOT_SIZE: size of the buffer of a message, in
+ * VRFM_SLOTS: size of the window, which is the maximum number of unacknowledged
+ * messages to a peer. VRFM_SLOT_SIZE: size of the buffer of a message, in
  * bytes.
  */
 #define VRFM_SLOTS 16
 #define VRFM_SLOT_SIZE SZ_16K
-/* Number of free messages that catching up leaves for events. */
+/*
+ * Number of free messages that sending missed words or an image leaves for
+ * events.
+ */
 #define VRFM_SLOTS_SPARE 2
 /*
  * Number of unacknowledged received messages after which an acknowledgment is
@@ -79,8 +83,8 @@ enum vrfm_link_state {
 
 /**
  * enum vrfm_say - log lines about a link
- * @VRFM_SAY_BEHIND: this node left the peer behind
- * @VRFM_SAY_LEFT: the peer left this node behind
+ * @VRFM_SAY_BEHIND: the peer was too slow, so this node left it behind
+ * @VRFM_SAY_LEFT: this node was too slow, so the peer left it behind
  * @VRFM_SAY_BAD: the peer sent a malformed message
  * @VRFM_SAY_UNANSWERED: the peer did not answer a STAGE in time
  * @VRFM_SAY_LOADING: a load of the peer's image begins
@@ -187,7 +191,7 @@ struct vrfm_placed {
  * @VRFM_SHOWN_IWARP: the transport is iWARP: when a WRITE completes at the
  *	peer, its data may not have arrived here yet
  * @VRFM_SHOWN_ORDER: the adapter may place WRITEs into the memory in another
- *	order
+ *	order than that of posting
  * @VRFM_SHOWN_COPIED: the CPU must copy or sync what the adapter places into
  *	the memory
  * @VRFM_SHOWN_LARGE: the description of the memory does not fit into a message
@@ -228,8 +232,9 @@ enum vrfm_shown {
  * @staged: a bit for each range of the memory: the peer has staged the range,
  *	so this node sends updates to it as messages
  * @update: sequence of the last message to the peer that contains updates
- * @answers: number of further messages with updates that request an
- *	acknowledgment at once, because a large block was written before them
+ * @answers: number of following UPDATEs that get the flag ANSWER, because a
+ *	large block was written: the next block can be written directly only
+ *	after they are acknowledged
  * @open: messages to the peer carry DIRECT, which announces that direct writes
  *	may follow
  * @last: jiffies when a direct write last completed
@@ -259,12 +264,12 @@ struct vrfm_direct {
 /**
  * struct vrfm_rx - state of receiving from the peer
  * @sequence: sequence of the last message that was applied
- * @event: number of the last event of the peer's current life
+ * @event: number of the last event from the present life of the peer's device
  * @synced: the peer sends all its writes, in order
  * @bad: ignore all messages, because the peer broke the protocol or is not
  *	connected
- * @held: events that are raised only when @synced is set, because earlier
- *	writes of the peer may arrive later
+ * @held: events that arrived while @synced was not set. They are raised when it
+ *	is set, because until then earlier writes of the peer may be missing
  * @nheld: number of events in @held
  *
  * The receive callback uses this state. vrfm_link_up() and vrfm_link_down()
@@ -355,12 +360,14 @@ struct vrfm_mtu {
  * @removal: place in the list of links that vrfm_peers_remove() removes
  *
  * Under vrfm_dev.write_lock:
- * @missed: set of own words that the peer may lack
+ * @missed: set of own words (words that this node wrote last) that the peer may
+ *	lack
  * @lost: the peer may lack all own words from word @lost_at on, in addition to
  *	@missed
  * @lost_at: if @lost is set: first word of the map of own words that is not
  *	merged into @missed yet
- * @hold_until: jiffies before which catching up does not begin
+ * @hold_until: jiffies until which catching up is delayed, because the peer was
+ *	too slow
  * @penalty_ms: delay of catching up after the next overload, in ms
  * @ready_since: jiffies when the link became READY
  * @backlog: events that wait for free messages, the oldest first. Events that
@@ -388,7 +395,7 @@ struct vrfm_mtu {
  * @changed_lineage: the peer had an image of another lineage at some time since
  *	the link came up
  * @waits_since: jiffies when this node began to wait until the peer has loaded
- *	writes of departed nodes that it may lack, see vrfm_resync_may_fill()
+ *	writes of departed nodes, see vrfm_resync_may_fill()
  *
  * @served: number of pages of the peer's PULL that were compared; used only by
  *	@sync
@@ -418,7 +425,8 @@ struct vrfm_mtu {
  * @posted: sequence of the last message that was posted
  * @completed: sequence of the last message whose send has completed
  * @acked: sequence of the last message that the peer has applied
- * @granted: the peer's last message had GRANT, so this link may become READY
+ * @granted: the peer's last message had the flag GRANT, so this link may become
+ *	READY
  * @rx_sequence: sequence of the peer's last message that this node applied
  * @rx_told: sequence of the peer's last message that this node acknowledged
  * @rx_serial: number of the peer's last write that this node applied
@@ -432,8 +440,9 @@ struct vrfm_mtu {
  *	node's last PULL
  * @pulling: this node sent a PULL, and the peer has not answered with PULLED
  *	yet
- * @not_serving: the peer had no room for a PULL, or did not answer it in time;
- *	it is no donor until it sends PULLED
+ * @not_serving: the link had no room for a PULL (request for pages), or the
+ *	peer did not answer it in time. The peer is no donor until it sends
+ *	PULLED
  * @peer_history: the ended lives of each node as the peer reported them
  * @history_known: a bit for each node about which the peer has reported
  * @peer_loads: number of the peer's last load that this node has begun to

@@ -204,8 +204,9 @@ static int __init vrfm_init(void)
 	if (ret)
 		goto err_exit_debugfs;
 	/*
-	 * Create the device in the last step that can fail, because a program
-	 * that opens the device holds the module.
+	 * Create the device in the last step that can fail. A program that
+	 * opens the device holds the module, so the module could not be
+	 * unloaded after a later failure.
 	 */
 	ret = vrfm_make_first();
 	if (ret)

@@ -40,7 +40,7 @@ static inline u32 vrfm_word_first(u32 offset)
 }
 
 /**
- * vrfm_word_count - count the words that contain any of some bytes
+ * vrfm_word_count - count the words that contain at least one of these bytes
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  */

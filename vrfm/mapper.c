@@ -3,13 +3,13 @@
  * Mappers: processes that map the memory, and the pages that each of them can
  * store into.
  *
- * A call first sends the words that its caller has stored into mappings. The
- * call must not wait until pages of other processes are compared. So each twin
- * belongs to a family: a process, and the processes that inherited its page
- * tables by fork(). Only members of the family can store into the twin's page
- * without a fault. If a process of another family faults on the page, the twin
- * moves to the common family. Every call compares the twins of the common
- * family.
+ * A system call first sends the words that its caller has stored into mappings.
+ * It must not wait until pages of other processes are compared. So each twin
+ * (copy of a writable page, see scan.c) belongs to a family: a process, and the
+ * processes that inherited its page tables by fork(). Only members of the
+ * family can store into the twin's page without a fault. If a process of
+ * another family faults on the page, the twin moves to the common family. Every
+ * call compares the twins of the common family.
  *
  * When the last mapping of a family is removed, its twins move to the common
  * family as well. So if a process waits for another process to end, its next

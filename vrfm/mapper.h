@@ -11,8 +11,8 @@ struct vrfm_dev;
 struct vrfm_twin;
 
 /**
- * struct vrfm_family - processes that inherited each other's writable pages by
- * fork()
+ * struct vrfm_family - a process that maps the memory, and the processes that
+ * inherited its page tables by fork()
  * @entry: place in vrfm_dev.families
  * @twins: twins of pages that only these processes can store into without a
  *	fault, the least recently compared first

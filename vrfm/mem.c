@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory: this node's copy of the memory that all nodes of the network
- * share.
+ * The memory, which all nodes of the network share: each node has a copy, and
+ * this file manages the copy of this node.
  *
- * The memory consists of order-0 pages. Programs map the pages one by one, and
+ * The copy consists of order-0 pages. Programs map the pages one by one, and
  * the kernel maps all of them in one piece. Reading takes no lock. A store by a
  * call or from a peer holds the lock of its page.
  */
@@ -44,8 +44,9 @@ static void vrfm_mem_free_pages(struct vrfm_mem *mem)
 
 /*
  * Check whether the machine can hold the memory, before the first page is
- * allocated. Allocating and zeroing all free memory takes long, and evicts
- * memory of other users. A sixteenth of the size is for bitmaps and tables.
+ * allocated. Without this check, a size that is too large would take all free
+ * memory before it fails. That takes long, and evicts memory of other users. A
+ * sixteenth of the size is for bitmaps and tables.
  */
 static bool vrfm_mem_fits(unsigned long npages)
 {
@@ -110,8 +111,9 @@ int vrfm_mem_alloc(struct vrfm_mem *mem, u64 size)
  * @mapping: address space of the device's inode; must exist until
  *	vrfm_mem_free()
  *
- * The kernel identifies a futex that processes share by its file and page
- * index. The pages are not in the page cache: @mapping does not contain them.
+ * To identify a futex that processes share, the kernel needs the address space
+ * and the index of its page. The pages are not in the page cache: @mapping does
+ * not contain them.
  *
  * Context: may sleep.
  */
@@ -244,7 +246,7 @@ void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 /*
  * Copy bytes to a program through a buffer on the stack. copy_to_user() may
  * copy bytes one by one, and would tear words that are being stored. Each step
- * ends at an aligned word of 8 bytes.
+ * except the last ends at an offset that is a multiple of 8.
  */
 static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
 			   size_t len)

@@ -40,12 +40,12 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 }
 
 /*
- * Handle the first store into a page. The store must wait if peers may still
- * write directly into the range of the page, or if too many pages are writable.
- * Wait for a millisecond at most, because mmap_lock is held here, and then let
- * the program repeat the store. The kernel repeats its own stores
- * (copy_to_user(), for example) without checking for signals. So a killed task
- * gets an error.
+ * Handle the first store into a page. The store must wait if too many pages are
+ * writable, or if peers may still write directly into the range of the page.
+ * Each of the two waits lasts for a millisecond at most, because mmap_lock is
+ * held here. After that, let the program repeat the store. The kernel repeats
+ * its own stores (copy_to_user(), for example) without checking for signals. So
+ * a killed task gets an error.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
@@ -84,8 +84,8 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 #define VRFM_WRPROTECT_TRIES 3
 
 /*
- * Clean the page's entries in all page tables. Return: true if an entry was
- * dirty.
+ * Clear the dirty bits of the page's entries in all page tables. Return: true
+ * if an entry was dirty.
  */
 static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 {
@@ -241,7 +241,8 @@ static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
 /*
  * Map a new buffer for DMA. The cards' driver maps any physical address. Here
  * the mapping gets ordinary memory, which only this mapping holds, and which is
- * charged to the program. A "DMA" copies to or from this memory.
+ * charged to the program. vrfm_read() and vrfm_write() copy to or from this
+ * memory instead of DMA.
  */
 static int vrfm_mmap_dma(struct vm_area_struct *vma)
 {

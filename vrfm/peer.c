@@ -2,8 +2,8 @@
 /*
  * Peers: connect to other nodes, and accept or reject their connections.
  *
- * Of two nodes the one with the lower id connects, and tries until it succeeds
- * (krdma_reconnect). The other one listens. Both identify themselves in the
+ * Of two nodes, the one with the lower id connects, and tries until it succeeds
+ * (krdma_reconnect). The other node listens. Each node identifies itself in the
  * private data of the connection. A node accepts only peers that its admin has
  * configured.
  */
@@ -116,7 +116,10 @@ static void vrfm_reconnect_receive(struct krdma_reconnect *reconn,
 	vrfm_link_receive(krdma_reconnect_context(reconn), rx_msg);
 }
 
-/* Forget why the peer was refused last, so that the reason is logged again. */
+/*
+ * Forget the reason of the last rejection, so that the next rejection is
+ * logged.
+ */
 static void vrfm_peer_forget(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -220,7 +223,10 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 	return found;
 }
 
-/* Check whether the last probe has timed out without a message since. */
+/*
+ * Check whether the last probe has timed out, and no message has arrived after
+ * it.
+ */
 static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 {
 	return link->asked && time_before(link->rx_heard, link->asked) &&
@@ -406,7 +412,10 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 
 static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
-	/* Without a valid hello, use the highest id, which never connects. */
+	/*
+	 * If there is no valid hello, use the highest id, because the node with
+	 * that id never connects.
+	 */
 	struct vrfm_hello own, hello = { .node = RFM2G_NODE_MAX };
 	struct vrfm_dev *vdev = listen_cb->context;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
@@ -546,8 +555,8 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 }
 
 /*
- * Begin to end the accepted connection, if any, of a link that the list of the
- * device no longer has.
+ * Begin to disconnect the accepted connection, if there is one. The link has
+ * been removed from vrfm_dev.links.
  */
 static void vrfm_peer_disconnect(struct vrfm_link *link)
 {
@@ -646,9 +655,9 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 }
 
 /*
- * Disconnect a link that was unlisted, and stop its works. After this only
- * readers under RCU use the link: statistics, and rxe before Linux 6.10, which
- * may still read messages that were sent.
+ * Disconnect a link that was removed from vrfm_dev.links, and stop its works.
+ * After this only readers under RCU use the link: statistics, and rxe before
+ * Linux 6.10, which may still read messages that were sent.
  */
 static void vrfm_peer_stop(struct vrfm_link *link)
 {

@@ -31,8 +31,8 @@ static void vrfm_state_address(const struct vrfm_peer *peer,
 }
 
 /*
- * Check whether both nodes have the present image, and this node has nothing to
- * load from the peer.
+ * Check whether the peer has the same image as this node, and this node has
+ * nothing to load from the peer.
  */
 static bool vrfm_state_same_image(const struct vrfm_link *link)
 {
@@ -149,7 +149,8 @@ static int vrfm_states_give(const struct vrfm_peers *peers,
 /**
  * vrfm_states - copy the state of the peers to a program
  * @vdev: device
- * @peers: valid request; its other members are set
+ * @peers: valid request; the function sets its members count, size, image,
+ *	loaded and lineage
  *
  * Context: may sleep.
  * Return: 0; -EFAULT; -ENOMEM.

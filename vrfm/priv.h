@@ -40,11 +40,14 @@
 #include "queue.h"
 #include "stage.h"
 
-/* Timeout of fsync(), which waits until all peers have acknowledged, in ms. */
+/*
+ * Timeout of fsync(), in ms. fsync() waits until all READY peers have
+ * acknowledged.
+ */
 #define VRFM_FLUSH_MS 10000
 /*
- * Timeout of the ring check, which waits until all READY peers have
- * acknowledged, in ms.
+ * Timeout of the ring check, in ms. The check waits until all READY peers have
+ * acknowledged.
  */
 #define VRFM_RING_MS 500
 
@@ -82,9 +85,10 @@ struct vrfm_twin;
  *	probed, in ms
  * @flush_us: interval between two comparisons of a writable page with its twin,
  *	in us
- * @stage_ms: time limit for a peer to answer a STAGE, in ms
- * @unstage_ms: time without a user after which a range is no longer staged, in
- *	ms
+ * @stage_ms: time limit for a peer to answer a STAGE, the message that notifies
+ *	the peer of ranges where it must not write directly, in ms
+ * @unstage_ms: time without a user after which a range is no longer staged, so
+ *	that peers may write directly into it, in ms
  * @quiet_us: time without stores after which a writable page is
  *	write-protected, in us
  * @direct: policy for direct writes: enum vrfm_direct_mode
@@ -120,7 +124,7 @@ struct vrfm_mem {
 
 /**
  * enum vrfm_resync_kind - reason why an image is loaded, which decides what
- * words are merged
+ * words are merged; own and live words never are
  * @VRFM_RESYNC_SAME: the peer's image has the same lineage, and has more writes
  *	of a departed node: merge all words
  * @VRFM_RESYNC_OLDER: the peer's image is older: merge the peer's words that
@@ -139,7 +143,8 @@ enum vrfm_resync_kind {
  * vrfm_dev.write_lock
  * @work: work that decides whether to load an image, and does all steps of a
  *	load
- * @lineage: lineage of the image, a random number
+ * @lineage: lineage of the image: a random number that all copies of the image
+ *	have
  * @began: time when the image began, as far as this node knows
  * @shared: at some time another node had an image of this lineage as well
  * @merged: this node gave up an image that other nodes had as well
@@ -162,7 +167,7 @@ enum vrfm_resync_kind {
  *	one
  * @seen: copy of the donor's history, from before the first page is requested;
  *	NULL: no image is being loaded
- * @wants: a load can begin only after @work has allocated @spare_live and
+ * @wants: a load shall begin as soon as @work has allocated @spare_live and
  *	@spare_seen; used only by @work, like the next two members
  * @spare_live: memory for vrfm_dev.live of the next load
  * @spare_seen: memory for @seen of the next load
@@ -269,10 +274,11 @@ struct vrfm_stranger {
  * struct vrfm_scan_counts - statistics of the comparison of pages with their
  * twins
  * @passes: number of passes of the scanner over all pages that have twins
- * @compared: number of comparisons by calls that send earlier stores into
- *	mappings, and by the scanner after a first check found a difference
- * @changed: number of comparisons that found a difference
- * @words: number of different words that they found
+ * @compared: number of comparisons for calls, which send earlier stores into
+ *	mappings, and of second comparisons by the scanner, after the first one
+ *	found a difference
+ * @changed: number of these comparisons that found a difference
+ * @words: number of words that differed in these comparisons
  * @protected: number of times that a page was write-protected
  * @held: number of these times where another user, such as O_DIRECT, could
  *	still store into the page

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /proc/rfm2g: the number of devices, and the state of each device. Programs
- * for the cards read the number.
+ * that were written for the cards read the number.
  */
 #include <linux/proc_fs.h>
 #include <linux/rculist.h>

@@ -516,7 +516,8 @@ u32 vrfm_pack_room(const struct vrfm_pack *pack)
  * @len: number of bytes
  *
  * A run is cut only where its offset in the memory is a multiple of 8. So no
- * aligned word is torn while the receiver has only the first of two messages.
+ * aligned word is divided between two messages, and the receiver never applies
+ * only a part of a word.
  *
  * Return: number of bytes that were appended; the rest needs another message.
  */

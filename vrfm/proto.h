@@ -81,15 +81,17 @@ enum vrfm_wire_type {
 	VRFM_WIRE_TYPES,
 };
 
-/* Flags of a message. */
-/* Flag of a message: the sender has sent all its earlier writes before it. */
+/*
+ * Flag of a message: the sender has sent all its earlier writes before the
+ * message.
+ */
 #define VRFM_WIRE_SYNCED BIT(0)
 /*
- * The sender is not loading an image, so the receiver's link to it may be
- * READY.
+ * Flag of a message: the sender is not loading an image, so the receiver's link
+ * to it may be READY.
  */
 #define VRFM_WIRE_GRANT BIT(1)
-/* The receiver shall acknowledge the message at once. */
+/* Flag of a message: the receiver shall acknowledge the message at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
 /*
  * Flag of a message. Either direct writes into the memory may follow before the
@@ -174,10 +176,10 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  *	@flags are VRFM_INFO_...
  * @VRFM_NOTE_LOAD: the sender has begun its load @number of an image, and
  *	requests all own words of the receiver
- * @VRFM_NOTE_SWEPT: answer to LOAD @number: the sender has sent all its own
- *	words before this note
- * @VRFM_NOTE_PULLED: answer to a PULL that begins with page @number: the sender
- *	has sent all pages that differ before this note
+ * @VRFM_NOTE_SWEPT: answer to LOAD @number: before this note, the sender has
+ *	sent all its own words
+ * @VRFM_NOTE_PULLED: answer to a PULL that begins with page @number: before
+ *	this note, the sender has sent all pages that differ
  * @VRFM_NOTE_GONE: the sender describes what its memory contains of the writes
  *	of @node, a departed node, which may even be the receiver or the sender.
  *	@id is an ended life of @node; 0: no life is known. @value is the number
@@ -207,7 +209,8 @@ enum vrfm_note_kind {
 /* All writes up to the number in @value are in the sender's memory. */
 #define VRFM_GONE_SYNCED BIT(0)
 /*
- * Some bytes of later writes may be in the sender's memory (&vrfm_life.direct).
+ * Some bytes of writes after the number in @value may be in the sender's memory
+ * (&vrfm_life.direct).
  */
 #define VRFM_GONE_DIRECT BIT(1)
 /* The note replaces all earlier reports of the sender about the same node. */

@@ -27,7 +27,7 @@ struct vrfm_entry {
  * @fill: number of events in the queue
  * @ready: number of events that can be taken, which are the oldest ones: the
  *	type was enabled when they arrived, or later
- * @peak: highest value of @ready
+ * @peak: highest value of @ready since the queue or @count was last cleared
  * @count: number of events that became ready since the count was last cleared
  * @dropped: number of events that were lost since the device was created
  * @overflowed: an event was lost since the queue was last cleared

@@ -565,7 +565,7 @@ static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 			vrfm_get32(image + VRFM_REG_NTD));
 }
 
-/* Set the bits of CLEAR to 0, then those of SET to 1, within reg->width. */
+/* Set the bits of CLEAR in register REG to 0, and then those of SET to 1. */
 static int vrfm_reg_change(struct vrfm_dev *vdev,
 			   const struct rfm2g_reg_info *reg, u32 clear, u32 set)
 {

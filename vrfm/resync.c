@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Images: how a node gets words whose writer has departed. Such words are in
- * the memories of nodes that have received them, and are own words of no node.
+ * Images: how a node gets words of a writer that has departed. A node sends
+ * only its own words, which are the words that it wrote last itself. Words of
+ * the departed writer are in the memories of nodes that have received them, and
+ * are own words of none of these nodes.
  *
  * An image has a lineage, which is a random id, and an age. A device begins
  * with an image of zeroes and a new lineage. When nodes with two lineages
@@ -58,7 +60,10 @@
  */
 #define VRFM_RESYNC_SWEEP_MS 30000
 #define VRFM_RESYNC_SWEEP_MIB_MS 1000
-/* Time without progress after which a donor is replaced, in ms. */
+/*
+ * Time without progress after which a donor (peer that sends its image) is
+ * replaced, in ms.
+ */
 #define VRFM_RESYNC_PULL_MS 30000
 
 /**
@@ -234,7 +239,8 @@ bool vrfm_resync_notify(struct vrfm_link *link)
 		{ VRFM_TODO_BEHIND, vrfm_note_send_behind },
 		{ VRFM_TODO_LOAD, vrfm_note_send_load },
 		/*
-		 * Send GONE before INFO: the peer compares images after INFO.
+		 * Send GONE before INFO: when INFO arrives, the peer compares
+		 * the images, and needs GONE for that.
 		 */
 		{ VRFM_TODO_GONE, vrfm_note_send_gone },
 		{ VRFM_TODO_INFO, vrfm_note_send_info },
@@ -279,9 +285,9 @@ static void vrfm_resync_spread(struct vrfm_dev *vdev, u32 node)
 }
 
 /*
- * Send the histories of all nodes, and this node's INFO, to all peers. Queue the
- * work of each link once, because vrfm_dev.write_lock is held and the number of
- * histories is not limited by the number of links.
+ * Send the histories of all nodes, and this node's INFO, to all peers. Queue
+ * the work of each link only once, and not once for each history: writers wait
+ * for vrfm_dev.write_lock, which is held here.
  */
 static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
 {
@@ -344,8 +350,8 @@ static u32 vrfm_resync_tie_breaker(struct vrfm_dev *vdev)
  * vrfm_resync_drop_donor - stop loading from a link, if it is the donor
  * @link: link
  *
- * vrfm_resync_work() chooses another donor. The pending PULL is not answered,
- * even if the peer reconnects at once.
+ * vrfm_resync_work() chooses another donor. The pending request for pages
+ * (PULL) is lost, even if the peer reconnects at once.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -457,8 +463,8 @@ static bool vrfm_resync_pair(struct vrfm_dev *vdev, const unsigned long *live,
 }
 
 /*
- * Merge N words of one page. The map of live words is read once, because another
- * task may end the load at any time: see vrfm_resync_set_live().
+ * Merge N words of one page. The map of live words is read once, because
+ * another task may end the load at any time: see vrfm_resync_set_live().
  */
 static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
 			      const void *bytes, u32 n)
@@ -593,8 +599,8 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	resync->page = 0;
 	resync->asked = 0;
 	/*
-	 * Drop digests from before this load: words that have changed since
-	 * then are not live in this load.
+	 * Drop digests from before this load. A word that has changed since
+	 * then is not live in this load, so its page needs a new digest.
 	 */
 	resync->ndigests = 0;
 	resync->since = jiffies;
@@ -654,9 +660,10 @@ static void vrfm_resync_adopt(struct vrfm_dev *vdev)
 }
 
 /*
- * Let this node load again from images that peers have given up, because the
- * donor's words have replaced the words of these images here. Before that,
- * peers get time to load what this node has just loaded.
+ * Let this node load words again from images that peers have given up
+ * (VRFM_RESYNC_FILL), because the donor's words have replaced these words here.
+ * Set waits_since, so that peers first get time to load what this node has just
+ * loaded.
  */
 static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
 {
@@ -837,7 +844,10 @@ static u32 vrfm_resync_left(const struct vrfm_dev *vdev)
 	return vdev->params.size / VRFM_WIRE_PAGE - vdev->resync.page;
 }
 
-/* Give up a donor that cannot serve any more. Live words stay live. */
+/*
+ * Give up a donor that cannot serve any more. Keep the map of live words for
+ * the next donor.
+ */
 static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
@@ -940,10 +950,10 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 
 /*
  * Check whether this node must send its INFO again before it compares the ages.
- * That is so if it sent INFO more than VRFM_RESYNC_INFO_MS before the peer's
- * INFO arrived, and its image has become older than that of the peer only in
- * between. Otherwise the result is the same, and nothing is sent: on a slow link
- * two nodes could answer each other endlessly.
+ * That is so if this node sent INFO more than VRFM_RESYNC_INFO_MS before the
+ * peer's INFO arrived, and perhaps only that delay makes the peer's image the
+ * older one. In other cases do not repeat INFO: on a slow link, two nodes could
+ * send INFOs to each other endlessly.
  */
 static bool vrfm_info_is_stale(struct vrfm_link *link,
 			       const struct vrfm_note *its)
@@ -962,9 +972,9 @@ static bool vrfm_info_is_stale(struct vrfm_link *link,
 
 /*
  * Check whether the peer's image is older. Both nodes compare the same two
- * INFOs, one of each node, so their results agree. If the INFO of one node is
- * too old for that, this node first sends a new INFO. Until the new INFO
- * arrives, the other node takes its own image for the older one, and waits.
+ * INFOs, one of each node, so their results agree. If the INFO of this node is
+ * too old for that, this node first sends a new INFO (vrfm_info_is_stale()).
+ * Until it arrives, the peer takes its own image for the older one, and waits.
  */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
@@ -1010,13 +1020,15 @@ static bool vrfm_has_more(const struct vrfm_dev *vdev,
 
 /*
  * Check whether this node may load words from an image that the peer has given
- * up. This node does so once for each such image. Later, a word that is zero in
- * this node's memory may have been written as zero.
+ * up. Such a load replaces words that are zero in this node's memory. This node
+ * does so only once for each such image, because later a zero may be a value
+ * that a program has written.
  *
  * If the peer gave up the image while it was not linked with this node, the
- * peer may lack such zeroes. If the writer of a zero has departed, the peer has
- * fewer writes of the departed node, and gets time to load from this node
- * first. If the writer has not departed, the peer is linked with it.
+ * peer may lack such zeroes. If the writer of a zero has not departed, the peer
+ * is linked with the writer, and gets the zero from it. If the writer has
+ * departed, the peer has fewer writes of the writer, and first gets time to
+ * load from this node.
  */
 static bool vrfm_resync_may_fill(struct vrfm_link *link)
 {

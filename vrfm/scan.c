@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mapped stores: the scanner finds them by comparing pages, and sends them like
- * stores of calls.
+ * Stores through mappings: the scanner finds them by comparing pages, and sends
+ * them like stores of calls.
  *
  * A page is mapped read-only until a program stores into it. Then it gets a
  * twin, a copy of its content, and becomes writable. The device's scanner
@@ -15,11 +15,11 @@
  * twin as well (vrfm_mem_store()), and are no difference.
  *
  * A page that has a difference is compared and sent under vrfm_dev.write_lock,
- * one page at a time, with room on all links. vrfm_dev.write_lock is taken with
- * no other lock held, with one exception. When the scanner ends a twin, it
- * holds the lock of the struct page, which the fault handler takes as well. The
- * fault handler takes only spinlocks under this lock. No task takes the lock of
- * a struct page, write-protects or allocates under vrfm_dev.write_lock.
+ * one page at a time, with room on all links. When the scanner ends a twin, it
+ * takes vrfm_dev.write_lock while it holds the lock of the struct page, which
+ * the fault handler takes as well. So no task takes the lock of a struct page,
+ * write-protects a page, or waits for free memory under vrfm_dev.write_lock.
+ * Under the lock of the struct page, the fault handler takes only spinlocks.
  *
  * Lock order: the lock of the struct page, vrfm_dev.waiter_lock,
  * vrfm_dev.write_lock, then the page's spinlock or vrfm_dev.twins_lock.
@@ -63,8 +63,8 @@
 #define VRFM_REST_SHARE 8
 #define VRFM_REST_MAX_NS NSEC_PER_MSEC
 /*
- * Longest interval between two attempts to write-protect a held page. The
- * interval doubles with each attempt.
+ * Longest interval between two attempts to write-protect a page that another
+ * user holds (vrfm_page_is_held()). The interval doubles with each attempt.
  */
 #define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
 
@@ -127,7 +127,10 @@ static void vrfm_twin_free(struct vrfm_twin *twin)
 	kmem_cache_free(vrfm_twin_cache, twin);
 }
 
-/* Copy a page into its twin before the program's first store, and list it. */
+/*
+ * Copy a page into its twin before the program's first store, and add the twin
+ * to the list.
+ */
 static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			    struct vrfm_family *family)
 {
@@ -147,9 +150,10 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vdev->faults++;
 	spin_unlock(&vdev->twins_lock);
 	/*
-	 * atomic_inc_return() is a full barrier: this function increments
+	 * atomic_inc_return() is a full barrier. This function increments
 	 * faults before it reads resting, and the scanner sets resting before
-	 * it reads faults.
+	 * it reads faults. So the scanner notices the fault, or this function
+	 * wakes the scanner.
 	 */
 	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
 		wake_up_process(vdev->scanner);
@@ -214,9 +218,10 @@ static bool vrfm_twin_join(struct vrfm_dev *vdev, struct vrfm_family *family,
  * @index: index of the page. The caller has pinned its range; this function
  *	passes the pin to a new twin, or releases it
  *
- * A new twin is allocated while @page is unlocked, because allocating may
- * reclaim memory of the caller's cgroup. The lock of a struct page has no
- * priority inheritance.
+ * A new twin is allocated while @page is unlocked, because allocating takes
+ * long if it reclaims memory of the caller's cgroup. The lock of a struct page
+ * has no priority inheritance, so a real-time task that waits for it could not
+ * speed up the caller.
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -257,7 +262,10 @@ static void vrfm_diff_own(struct vrfm_dev *vdev, unsigned long index,
 	bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
 }
 
-/* Record the words that have changed. They become own words unless DARK. */
+/*
+ * Record the words that have changed. They become own words, unless the
+ * transmitter is off (DARK).
+ */
 static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			      bool dark)
 {
@@ -376,7 +384,10 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	ret = vrfm_write_lock(vdev, VRFM_FLUSH_ROOM, wait);
 	if (ret)
 		return ret;
-	/* The twin may have been freed while vrfm_dev.write_lock was not held. */
+	/*
+	 * Find the twin again, because it may have been freed while
+	 * vrfm_dev.write_lock was not held.
+	 */
 	twin = vrfm_barrier_twin_locked(vdev, mm, before);
 	if (twin)
 		vrfm_compare_locked(vdev, twin);
@@ -420,7 +431,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 /**
  * vrfm_scan_own - send what the caller has stored into mappings
  * @vdev: device
- * @wait: wait for slow peers, which all pages share
+ * @wait: wait of the call for slow peers; all pages add to it
  *
  * The function sends the stores of the caller, and of three kinds of other
  * processes: relatives of the caller by fork() that share the mapping,
@@ -438,7 +449,7 @@ int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /**
  * vrfm_scan_all - send what any process has stored into mappings
  * @vdev: device
- * @wait: wait for slow peers, which all pages share
+ * @wait: wait of the call for slow peers; all pages add to it
  *
  * Context: may sleep; vrfm_dev.write_lock is not held.
  * Return: 0; -EAGAIN: the call would wait; -EINTR: killed.
@@ -451,15 +462,16 @@ int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /* ---- the end of a twin ---- */
 
 /*
- * Check whether a page is held: it has more references than those of the device
- * and of page tables. For example, O_DIRECT holds pages while it reads a file
- * into the mapping, and stores without the page tables.
+ * Check whether a page is held: it has more references than one of the device
+ * and one for each page table that maps it (TABLES). For example, O_DIRECT
+ * holds pages while it reads a file into the mapping, and stores without the
+ * page tables.
  *
  * fork(), mmap() and munmap() change the reference count and the number of page
  * tables. The count changes first when a page is mapped, and last when it is
- * unmapped. So the number of page tables is read before the count (TABLES), and
- * again after it. If that number has changed, the page counts as held until the
- * next pass.
+ * unmapped. So the caller reads TABLES before this function reads the count,
+ * and this function reads the number of page tables again after the count. If
+ * the number has changed, the page counts as held until the next pass.
  */
 static bool vrfm_page_is_held(struct page *page, int tables)
 {
@@ -472,13 +484,14 @@ static bool vrfm_page_is_held(struct page *page, int tables)
 }
 
 /*
- * Write-protect a page. fork() and mmap() change the reference count and the
- * number of page tables without a barrier between them, under the lock of a page
- * table. vrfm_wrprotect() takes each of these locks. So the count that is read
- * after it includes all page tables that are counted before it, also on weakly
- * ordered processors. If the number of page tables has changed after it, the page
- * counts as held. If vrfm_wrprotect() had to unmap the page instead, the tables
- * are counted after it.
+ * Write-protect a page, and check whether it is held. fork() and mmap() change
+ * the reference count and the number of page tables under the lock of a page
+ * table, without a barrier between the two changes. vrfm_wrprotect() takes the
+ * lock of each page table. So a reference count that is read after
+ * vrfm_wrprotect() includes all page tables that were counted before it, also
+ * on weakly ordered processors. If the number of page tables changes during
+ * vrfm_wrprotect(), the page counts as held. If vrfm_wrprotect() has removed
+ * the page from the page tables, they are counted only after it.
  *
  * Return: true if the page is held.
  */
@@ -515,8 +528,8 @@ static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 
 /*
  * Remove the twin of a write-protected page, unless the page differs or is
- * held. A store now causes a fault, which waits for the lock of the struct
- * page.
+ * held. The caller holds the lock of the struct page: a store now causes a
+ * fault, which waits for this lock.
  *
  * Return: true if the twin was removed.
  */
@@ -582,9 +595,9 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	if (!trylock_page(page))
 		return;
 	/*
-	 * Check whether the page is held before the comparison in
-	 * vrfm_twin_settle(). So the comparison finds the stores of a former
-	 * holder.
+	 * First check whether the page is held, and then compare the page
+	 * (vrfm_twin_settle()). So if a holder has just released the page, the
+	 * comparison finds its stores.
 	 */
 	held = vrfm_page_protect(vdev, twin->index);
 	smp_rmb(); /* read the page after its reference count */
@@ -604,8 +617,8 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 /* ---- the scanner ---- */
 
 /*
- * Check whether a page is claimed, and update whether its twin counts. Claims
- * may begin and end while the page is writable.
+ * Check whether a page is claimed, and update whether its twin counts for the
+ * limit of writable pages. Claims may begin and end while the page is writable.
  */
 static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
@@ -678,9 +691,9 @@ static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 	rt_mutex_unlock(&vdev->write_lock);
 	vdev->progress = true;
 	/*
-	 * If too many pages are writable, end the twin of this page. If only
-	 * pages without a difference lost their twins, a page that differs in
-	 * each pass would keep its twin.
+	 * If too many pages are writable, end the twin of this page, although
+	 * the page differed. Otherwise a page that differs in each pass would
+	 * always keep its twin, while faults on other pages wait.
 	 */
 	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
 	    ktime_get_ns() >= twin->end_at)
@@ -774,7 +787,7 @@ static u32 vrfm_twins_max(unsigned long npages)
 }
 
 /**
- * vrfm_scan_init - prepare a device for mapped stores
+ * vrfm_scan_init - prepare a device for stores into mappings
  * @vdev: device, with its memory
  *
  * Context: may sleep.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Staging: in staged ranges peers must not write directly, because programs of
- * this node store there through mappings. The scanner would take a direct write
- * for a store of a program.
+ * Staging: peers must not write directly into staged ranges, because programs
+ * of this node store there through mappings. The scanner would take a direct
+ * write of a peer for a store of a program, and send it to all peers.
  *
- * A page gets a twin only after its range is staged. This means that all peers
- * have been notified, and have answered that none of their direct writes to the
- * range is in flight. A STAGE has a number and the map of all ranges, so only
- * the newest STAGE counts. One round of answers is pending at a time. A user of
- * a staged range pins it. When a range was not pinned for unstage_ms, peers are
- * notified that it is no longer staged.
+ * A page gets a twin, and becomes writable for programs, only after its range
+ * is staged. This means that all peers have been notified by a STAGE message,
+ * and have answered that none of their direct writes to the range is in flight.
+ * A STAGE has a number and the map of all staged ranges, so only the newest
+ * STAGE counts. One round of answers is pending at a time. A user of a staged
+ * range pins it. When a range was not pinned for unstage_ms, peers are notified
+ * that it is no longer staged.
  *
  * Peers that cannot write directly need not be notified. If no peer can write
  * directly, a range is staged at once.
@@ -138,9 +139,9 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 	} else {
 		__set_bit(range, stage->wanted);
 		/*
-		 * The work may be queued here: nshown is not 0, so there are
-		 * peers. vrfm_stage_exit(), which cancels the work, has not
-		 * been called yet.
+		 * The work may be queued here. nshown is not 0, so there still
+		 * are peers, and vrfm_stage_exit(), which cancels the work, is
+		 * called only after all peers are removed.
 		 */
 		mod_delayed_work(vrfm_wq, &stage->work, 0);
 	}
@@ -206,8 +207,8 @@ void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 }
 
 /*
- * Request that all ranges are staged, before the caller waits for the first
- * one. So one STAGE contains all of them.
+ * Request that the ranges FIRST to LAST are staged, before the caller waits for
+ * the first of them. So one STAGE adds all of them.
  */
 static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 {
@@ -295,7 +296,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 }
 
 /**
- * vrfm_stage_hide - stop counting a peer that can write directly
+ * vrfm_stage_hide - stop counting a peer that cannot write directly any more
  * @vdev: device
  *
  * Context: any but hard interrupts.

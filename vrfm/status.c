@@ -113,7 +113,7 @@ void vrfm_status_update_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_lost - show whether a peer may lack all own words
+ * vrfm_status_lost - show whether a peer may lack all own words of this node
  * @link: link in the status page; its lock is not held
  *
  * Context: any but hard interrupts; vrfm_dev.write_lock is held, which protects

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tracepoints. They record units of devices and ids of nodes instead of
- * pointers. When the trace is read, the objects of the pointers may have been
- * freed.
+ * pointers, because an object may have been freed when the trace is read.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM vrfm

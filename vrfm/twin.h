@@ -17,20 +17,21 @@ struct vrfm_family;
  * the page through a mapping
  * @entry: place in vrfm_dev.pages; under vrfm_dev.twins_lock, like the next
  *	three members
- * @kin: place in the list of @family; the least recently compared twin is first
+ * @kin: place in @family's list of twins; the least recently compared twin is
+ *	first
  * @family: processes that can store into the page without a fault
  * @compared: number of the last comparison of this twin, see vrfm_dev.compared;
  *	0: not compared yet
  * @index: index of the page
- * @counted: vrfm_dev.twins_max limits this twin; written by the fault, and
- *	later only by the scanner
+ * @counted: this twin counts for the limit vrfm_dev.twins_max; written by the
+ *	fault, and later only by the scanner
  * @changed: time when a difference was last found or the page became writable,
  *	in ns; under vrfm_dev.write_lock
  * @look_at: time until which the scanner does not compare the page, in ns; used
  *	only by the scanner, like the next two members
  * @end_at: time until which the scanner does not write-protect the page, in ns
- * @held_ns: delay before the next attempt to write-protect a held page, in ns;
- *	0: the page was not held
+ * @held_ns: delay before the next attempt to write-protect a page that another
+ *	user holds, in ns; 0: the page was not held
  * @words: the copy, in a page of its own; under the page's lock
  */
 struct vrfm_twin {

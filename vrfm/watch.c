@@ -3,9 +3,9 @@
  * Watching: a program sleeps until a part of the memory changes.
  *
  * A store by a call, or by a message of a peer, calls vrfm_touched() with the
- * page's lock held. The scanner does so for stores into mappings.
- * vrfm_touched() wakes the watchers of these bytes, which then compare without
- * a lock. Without watchers, vrfm_touched() only reads a counter.
+ * page's lock held. The scanner does so when it finds stores into mappings.
+ * vrfm_touched() wakes the watchers of the changed bytes, which then compare
+ * without a lock. Without watchers, vrfm_touched() only reads a counter.
  *
  * This node does not notice direct writes of peers. So a watcher pins the
  * ranges of its part, and peers send messages instead. A watcher is also woken
@@ -35,11 +35,11 @@
  * @until: time when the wait times out; KTIME_MAX: never
  * @file: file that the task waits through
  * @owner: owner of @file in the task: a close() by this owner ends the wait
- * @touched: the part may have changed since it was compared, or more ranges may
- *	be staged
+ * @touched: the watched part may have changed since it was compared, or more of
+ *	its ranges may be staged
  * @cancelled: the wait was cancelled
  * @pinned: a flag for each range that the watcher has pinned
- * @staged: all ranges are pinned
+ * @staged: all ranges of the watched part are pinned
  */
 struct vrfm_watcher {
 	struct list_head entry;

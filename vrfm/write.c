@@ -29,14 +29,18 @@
 
 /*
  * Largest number of bytes that are accepted in one step. This limit bounds the
- * time that other tasks wait for vrfm_dev.write_lock. The limit is higher for
- * direct writes: each WRITE is acknowledged, so larger WRITEs are less work for
- * adapters (vrfm/write-4K-bw of tools/bench). If 128 KiB were sent in messages,
- * they would take more than half of a window.
+ * time that other tasks wait for vrfm_dev.write_lock.
+ *
+ * The limit is higher for direct writes, because adapters acknowledge each
+ * WRITE, so larger WRITEs are less work (row vrfm/write-1M-bw of tools/bench).
+ * In messages, 128 KiB would take more than half of a window.
  */
 #define VRFM_STEP SZ_64K
 #define VRFM_STEP_DIRECT SZ_128K
-/* Bytes of a call that share one wait for slow peers, see vrfm_write(). */
+/*
+ * Number of bytes of a call that share one time limit for slow peers, see
+ * vrfm_write().
+ */
 #define VRFM_WAIT_BYTES SZ_1M
 /* Longest write that is copied to the stack, in bytes. */
 #define VRFM_SMALL 64
@@ -107,7 +111,9 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 
 	if (us == VRFM_OVERLOAD_DEVICE)
 		us = READ_ONCE(link->vdev->params.overload_us);
-	/* A writer waits with a lock, so it must not be frozen: end its wait. */
+	/*
+	 * A waiting writer holds a lock, so it cannot be frozen: end its wait.
+	 */
 	if (vrfm_is_suspending())
 		us = 0;
 	from = min(from, ktime_add_us(pause->began, us));
@@ -137,10 +143,10 @@ static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 }
 
 /*
- * Leave all peers behind that lack room and have passed their deadlines.
+ * Leave peers behind if their links lack room and their deadlines have passed.
  *
- * Return: the next deadline of the peers that lack room and were not left
- * behind; KTIME_MAX if there is no such peer.
+ * Return: the next deadline of the peers whose links lack room and that were
+ * not left behind; KTIME_MAX if there is no such peer.
  */
 static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 					 const struct vrfm_need *need,
@@ -277,8 +283,9 @@ static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
 
 /*
  * Take vrfm_dev.write_lock for a non-blocking caller, or refuse the caller.
- * Writers that wait for their turn go first. So the caller is refused while
- * another writer waits, until it has been refused for overload_us.
+ * Writers that wait for their turn go first. So while another writer waits,
+ * non-blocking callers are refused, until they have been refused for
+ * overload_us.
  */
 static int vrfm_write_lock_at_once(struct vrfm_dev *vdev,
 				   const struct vrfm_need *need)
@@ -372,7 +379,8 @@ int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
 }
 
 /**
- * vrfm_switching - send mapped stores before the transmitter is switched
+ * vrfm_switching - send stores into mappings before the transmitter is switched
+ * on or off
  * @vdev: device
  *
  * The old state of the transmitter decides whether earlier stores are sent.
@@ -540,10 +548,11 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  * @done: set to the number of bytes that were stored
  *
  * Readers on this node see the bytes when this function returns. The bytes are
- * stored in steps of 64 or 128 KiB that begin at an aligned word. After an
- * error, the earlier steps have been stored. All steps of a MiB together wait
- * for a slow peer for overload_us at most. With one limit for the whole call, a
- * peer would be left behind only because the call is large.
+ * stored in steps of 64 or 128 KiB. Each step except the last ends at an
+ * aligned word. After an error, the earlier steps have been stored. All steps
+ * of a MiB together wait for a slow peer for overload_us at most. With one
+ * limit for the whole call, a peer would be left behind only because the call
+ * is large.
  *
  * Context: may sleep.
  * Return: 0; -EFAULT; -ENOMEM; -EAGAIN: the call would wait; -EINTR: killed.
@@ -672,7 +681,10 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	struct vrfm_link *link = mark->link;
 	bool has;
 
-	/* Read both numbers under the lock: they must be of one connection. */
+	/*
+	 * Read ups and acked under the lock, because they must be of one
+	 * connection.
+	 */
 	spin_lock_bh(&link->lock);
 	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
 	spin_unlock_bh(&link->lock);
@@ -686,8 +698,8 @@ static bool vrfm_mark_reached(const struct vrfm_mark *mark)
 }
 
 /*
- * Wait for one peer until END. A wait in ticks could end a whole tick early, and
- * a millisecond may be less than a tick.
+ * Wait for one peer until END, with a high-resolution timer. A wait in ticks
+ * could end a whole tick early, and a millisecond may be less than a tick.
  */
 static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
 			  ktime_t end)
