@@ -114,10 +114,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * As wait_event_killable_hrtimeout(), and freezable. TASK_FREEZABLE exists since
- * v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer logic"). The
- * caller must hold no lock: another task that waits for the lock would refuse
- * to be frozen.
+ * Like wait_event_killable_hrtimeout(), and also freezable. TASK_FREEZABLE
+ * exists since v6.1, commit f5d39b020809 ("freezer,sched: Rewrite core freezer
+ * logic"). The caller must hold no lock: another task that waits for the lock
+ * would refuse to be frozen.
  */
 #ifndef wait_event_killable_freezable_hrtimeout
 #define wait_event_killable_freezable_hrtimeout(wq, condition, timeout)	\
@@ -162,10 +162,11 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
  * CPUs).
  *
  * The copy runs in a softirq, so memory that is freed by RCU stays until the
- * copy ends. From v6.4 on, the copy runs in a work item, and RCU does not wait
- * for a work item that is preempted. The fault concerns SEND and WRITE. No
- * header shows the tasklets, so the version decides. If a distribution has
- * backported the single task, memory is freed by RCU unnecessarily.
+ * copy ends. From v6.4 on, the copy runs in a work item. RCU does not wait for
+ * a work item that is preempted, so there the fault is only less likely. The
+ * fault concerns SEND and WRITE. No header shows the tasklets, so the version
+ * decides. If a distribution has backported the single task, memory is freed by
+ * RCU unnecessarily.
  *
  * Return: true if the memory of a completed SEND or WRITE must be freed by RCU.
  */
@@ -175,9 +176,9 @@ static inline bool krdma_may_read_on(void)
 }
 
 /*
- * page_mapcount() was removed in v6.12, after its last user. Use this function
- * where it exists, because folio_mapcount() of kernels before v6.9 needs a
- * function that is not exported.
+ * page_mapcount() was removed in v6.12, after its last user. Use
+ * page_mapcount() where it exists, because folio_mapcount() of kernels before
+ * v6.9 needs a function that is not exported.
  */
 #ifndef KRDMA_HAS_PAGE_MAPCOUNT
 #define KRDMA_HAS_PAGE_MAPCOUNT (KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE)

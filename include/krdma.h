@@ -63,27 +63,28 @@ struct rdma_cm_id;
 struct scatterlist;
 
 /*
- * Maximum number of bytes of private data in a REQ of the RDMA CM over
- * InfiniBand and RoCE.
+ * Maximum number of bytes of private data that the user can send in raw mode. A
+ * REQ of the RDMA CM over InfiniBand and RoCE has room for 56 bytes.
  */
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
 /* Default of &krdma_params.max_msg. */
 #define KRDMA_MAX_MSG_DEFAULT (4096 * 1024)
 /*
  * Maximum number of bytes of private data that the user can send in message
- * mode. krdma's hello needs the other bytes of a REQ.
+ * mode. The other bytes of a REQ's private data hold the hello of krdma.
  */
 #define KRDMA_PRIVATE_DATA_MAX 32
 
 /*
- * Value that means zero in members of krdma_params, because 0 in these members
- * means the default.
+ * Value that means zero in &krdma_params.responder_resources, initiator_depth,
+ * ack_timeout, retry_count, rnr_retry_count and min_rnr_timer, because 0 in
+ * these members means the default.
  */
 #define KRDMA_ZERO 0xff
 /*
- * Value that disables a feature in &krdma_params.keepalive_ms, pull_min and
- * mr_pool, means any node in numa_node, and means no time limit in an argument
- * timeout_ms.
+ * Value whose meaning depends on its use. In &krdma_params.keepalive_ms,
+ * pull_min and mr_pool, it disables the feature. In &krdma_params.numa_node, it
+ * means any node. In an argument timeout_ms, it means no time limit.
  */
 #define KRDMA_NEVER U32_MAX
 
@@ -176,8 +177,9 @@ struct krdma_cb {
  *
  * Each message that the owner keeps occupies a receive, so the peer has one
  * credit less. The peer can send as long as the owner keeps at most
- * &krdma_params.recv_depth - 3 messages. If the owner keeps more, the peer may
- * have to wait until the owner releases one.
+ * &krdma_params.recv_depth - 3 messages: three receives are needed to return
+ * credits. If the owner keeps more, the peer may have to wait until the owner
+ * releases one.
  */
 struct krdma_rx_msg {
 	const void *data;
@@ -192,11 +194,11 @@ struct krdma_rx_msg {
 
 /**
  * struct krdma_ops - callbacks of a connection's or listener's owner
- * @owner: THIS_MODULE or NULL. With THIS_MODULE the module cannot be removed
- *	while its @request, @connected or @closing runs. With NULL the owner
- *	must ensure this itself. A removal that has already begun is not
- *	delayed. In that case the exit function of the module calls
- *	krdma_release_cb(), which waits for running callbacks
+ * @owner: THIS_MODULE or NULL. With THIS_MODULE, a removal of the module cannot
+ *	begin while @request, @connected or @closing runs. With NULL, the owner
+ *	must ensure this itself. If the removal has already begun, the exit
+ *	function of the module calls krdma_release_cb(), which waits for running
+ *	callbacks
  * @request: Listener: called when a peer wants to connect. @cb is in
  *	KRDMA_REQUESTED and belongs to the owner. The owner identifies the peer
  *	(krdma_peer_addr(), krdma_peer_private_data()) and calls
@@ -211,7 +213,7 @@ struct krdma_rx_msg {
  * @receive: Message mode: called for each message that has arrived. The owner
  *	releases the message with krdma_rx_msg_release(), here or later, from
  *	any context. Messages come in order and one at a time. The first one
- *	comes after connected() has returned for success, or while
+ *	comes after connected() has returned from a call with @error 0, or while
  *	krdma_connect_cb(), krdma_accept_request() or krdma_accept() returns.
  *	The last one comes before closing(), and none after krdma_release_cb().
  *	Tasks cannot wait for messages of such a connection. Context: that of
@@ -246,7 +248,8 @@ struct krdma_rx_msg {
  * @closing: called when an established connection has ended, unless the owner
  *	released it. @reason is -ECONNRESET (the peer closed, see
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
- *	(krdma_disconnect(), krdma_close()), … The peer is notified.
+ *	(krdma_disconnect(), krdma_close()), or another errno of the list at the
+ *	top of this file. krdma notifies the peer.
  *	Raw mode: requests in flight begin to flush, and krdma_drain() waits for
  *	the rest. The owner handles the completions, and must report failed ones
  *	to krdma (krdma_wc_failed()), or this callback may never come.
@@ -319,15 +322,16 @@ enum krdma_poll {
  *	KRDMA_LISTEN_V6ONLY. Without KRDMA_LISTEN_V6ONLY the sysctl
  *	net.ipv6.bindv6only decides whether a listener on :: also accepts IPv4.
  *	KRDMA_NOIO: krdma allocates memory for the connection with GFP_NOIO, in
- *	its own work and in the owner's calls. Its work and the owner's
+ *	its own work and in the owner's calls. The work of krdma and the owner's
  *	callbacks run on queues with WQ_MEM_RECLAIM, so a callback must not wait
  *	for work on a queue without that flag.
  *	KRDMA_SHARED_CQ: about 16 connections share a completion queue if they
  *	have this flag, the same device, @poll and completion vector. That saves
  *	interrupts and queues, but one processor handles the completions of all.
- *	Not with KRDMA_POLL_DIRECT or @srq_depth. An owner in raw mode must not
- *	have more than @send_depth and @recv_depth work requests in flight, and
- *	its handlers must not wait for another connection
+ *	Not with KRDMA_POLL_DIRECT or @srq_depth. An owner in raw mode must have
+ *	at most @send_depth sends and @recv_depth receives in flight, or the
+ *	completion queue may overflow. Its handlers must not wait for another
+ *	connection, whose completions may be in the same queue
  * @net: network namespace; NULL: that of the caller (init_net for kernel
  *	threads). krdma takes its own reference
  * @domain: domain of the connection. All connections of a domain share a PD on
@@ -350,13 +354,13 @@ enum krdma_poll {
  * @op_timeout_ms: time limit of krdma_send(), krdma_read() and krdma_write(),
  *	in ms, default 30000
  * @keepalive_ms: message mode: silence in ms after which the peer is probed,
- *	default 5000. A peer that stays silent three times longer ends the
- *	connection with -ETIMEDOUT. KRDMA_NEVER: do not probe. To let the answer
- *	arrive in time, krdma_post() limits the bytes of READs and WRITEs in
- *	flight: 4 KiB for each ms, at least 1 MiB, at most 20 MB, plus one
- *	request
+ *	default 5000. If the peer stays silent for three more times this long,
+ *	the connection ends with -ETIMEDOUT. KRDMA_NEVER: do not probe. To let
+ *	the answer to a probe arrive in time, krdma_post() limits the bytes of
+ *	READs and WRITEs in flight: 4 KiB for each ms, at least 1 MiB, at most
+ *	20 MB, plus one request
  * @backlog: listener: number of requests that may wait for krdma_accept(),
- *	default 64. Further ones are rejected
+ *	default 64. Further requests are rejected
  * @send_depth: maximum number of send work requests in flight, default 64;
  *	fewer if the device has fewer, see &krdma_caps.send_depth
  * @recv_depth: number of receive work requests, default 64; at least 4 in
@@ -399,25 +403,28 @@ enum krdma_poll {
  * @mr_pool: message mode: number of memory registrations (MRs) that are kept
  *	for later regions, up to 1024; see krdma_region_revoke(). KRDMA_NEVER:
  *	none. Default 16, or none if &krdma_caps.virt_dma is set. With virt_dma
- *	a pool saves no time. rxe may also still copy a packet when the key has
- *	become invalid, and waits for this copy only when the MR is destroyed
+ *	a pool saves no time. On rxe it could also be unsafe: rxe may still copy
+ *	a packet after the key has become invalid, and waits for this copy only
+ *	when the MR is destroyed
  * @session: client, message mode: number that identifies this client to the
- *	peer. Before it accepts, the peer ends a connection from the same
- *	address to the same port with the same number, and waits until that
- *	connection is drained and destroyed. 0: random, so no other connection
- *	is ended. krdma_reconnect_start() keeps one number
+ *	peer. If the peer still has a connection from the same address to the
+ *	same port with the same number, the peer ends this old connection. It
+ *	accepts the new one when the old one is drained and destroyed. 0: a
+ *	random number, so no other connection is ended. krdma_reconnect_start()
+ *	keeps one number
  * @comp_vector: number of the completion vector, from 1, modulo
  *	&krdma_caps.comp_vectors. The vector selects the processor that is
  *	interrupted. 0: krdma spreads the connections over the vectors
  * @srq_depth: raw mode: number of receives in the shared receive queue that the
  *	connection uses; 0: none. Without &krdma_ops.get_srq krdma creates an
  *	SRQ for this connection alone and destroys it with the QP. The owner
- *	posts receives with ib_post_srq_recv() to cb->qp->srq, never more than
- *	this number: all of them may complete in one connection's completion
- *	queue. Draining does not flush unused receives. A receive that a message
- *	used may complete as late as in krdma_release_cb(), with any status. Its
- *	&struct ib_cqe must exist until that call returns. -EINVAL with
- *	KRDMA_SHARED_CQ, because there a receive could complete even later
+ *	posts receives with ib_post_srq_recv() to cb->qp->srq, and never more
+ *	than @srq_depth at a time, because all of them may complete in the
+ *	completion queue of one connection. Draining does not flush unused
+ *	receives. A receive that a message used may complete as late as in
+ *	krdma_release_cb(), with any status. Its &struct ib_cqe must exist until
+ *	that call returns. -EINVAL with KRDMA_SHARED_CQ, because there a receive
+ *	could complete even later
  * @max_conns: listener: number of its connections that may exist at a time,
  *	from the request until the owner has released them; default 1024.
  *	Further requests are rejected (the peer gets -EBUSY)
@@ -602,15 +609,15 @@ enum krdma_gid_type {
  *	@coherent is false it needs up to two more, see Documentation/krdma.rst,
  *	Syncing a region
  * @atomics: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP work
- * @atomics_global: these requests are also atomic with respect to CPUs and
- *	other adapters
+ * @atomics_global: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP are also atomic with
+ *	respect to CPUs and other adapters
  * @write_imm: the device can WRITE with immediate data; if not, KRDMA_WRITE_IMM
  *	sends an additional message
  * @send_inv: the device can SEND with invalidate
  * @read_inv: READ with invalidate works
  * @read_needs_region: READs go only to regions with KRDMA_READ_SINK
  * @virt_dma: the driver takes kernel addresses, so krdma maps nothing for DMA.
- *	These drivers are rxe and siw, and hfi1 and qib, which copy the data
+ *	Such drivers are rxe, siw, hfi1 and qib
  * @coherent: a page that krdma mapped as a test needs no sync: it needs neither
  *	bounce buffers nor cache flushes. Use KRDMA_COHERENT to check other
  *	memory
@@ -915,7 +922,8 @@ struct krdma_wr {
  *	posting. Context: see &krdma_params.poll; process context when the
  *	connection closes. Must not sleep; may post; must not release the
  *	connection. May free @req and the local memory. On rxe before Linux 6.10
- *	it must free them by kfree_rcu() unless the request was a READ
+ *	it must free them by kfree_rcu() unless the request was a READ, see
+ *	krdma_may_read_on() in compat.h
  * @next: next request of a chain, or NULL
  *
  * The caller allocates the request with kmalloc(), not on a stack or with
@@ -973,8 +981,8 @@ enum krdma_reconnect_state {
  * @lost: called when the connection has ended. @reason as for
  *	&krdma_ops.closing; -ESHUTDOWN also for krdma_reconnect_stop(). done()
  *	of every request has been called. The owner puts its regions and remotes
- *	of @cb before this returns. krdma then releases @cb, and only then
- *	begins the next attempt. Removal of the RDMA device waits for this
+ *	of @cb before this callback returns. krdma then releases @cb, and only
+ *	then begins the next attempt. Removal of the RDMA device waits for this
  *	callback
  *
  * @receive: called for each message, as &krdma_ops.receive, between @connected
@@ -1036,7 +1044,7 @@ struct krdma_reconnect_params {
  * @size: sizeof(struct krdma_reconnect_info), set by the caller, as
  *	&krdma_caps.size
  * @state: see &enum krdma_reconnect_state; a snapshot
- * @epoch: number of connections so far, with the present one
+ * @epoch: number of connections so far, including the present one
  * @failures: number of consecutive attempts that failed, or that led to a
  *	connection that ended within &krdma_reconnect_params.max_ms
  * @error: errno of the last failed attempt or ended connection; 0: none

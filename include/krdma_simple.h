@@ -3,9 +3,9 @@
  * krdma_simple - the calls of snake0/krdma, source compatible
  *
  * These calls take addresses as text, and no struct krdma_params. snake0/krdma
- * has one more call, krdma_release_cb(), which is in krdma.h. Instead of krdma_connect(),
- * krdma_listen() and krdma_receive(), new code uses krdma_connect_params(),
- * krdma_listen_params() and krdma_receive_len().
+ * also has krdma_release_cb(), which krdma.h declares. Instead of
+ * krdma_connect(), krdma_listen() and krdma_receive(), new code uses
+ * krdma_connect_params(), krdma_listen_params() and krdma_receive_len().
  *
  * krdma_receive() has no argument for the size of its buffer. Each calling
  * module has one size for all its buffers. krdma_config() sets this size, and
@@ -66,8 +66,8 @@ static inline void krdma_config(size_t max_buf_size)
  * @port: port number as decimal text
  * @conn_cb: result: the connection, for krdma_release_cb(); unchanged on error
  *
- * If there is no listener or no answer, this call tries three times, a second
- * apart.
+ * If there is no listener or no answer, this call makes up to three attempts, a
+ * second apart.
  *
  * Return: 0 or an errno of krdma_connect_cb().
  */
@@ -101,7 +101,8 @@ static inline int krdma_listen(const char *host, const char *port,
  *
  * Prefer krdma_receive_len(), which has the size of the buffer as an argument.
  * If the message is longer than the buffer, this call returns -EMSGSIZE, and
- * the message stays for a call with a larger buffer. There is no time limit.
+ * the message stays queued for a call with a larger buffer. There is no time
+ * limit.
  *
  * Return: the message's length, or a negative errno of krdma_receive_len().
  */

@@ -23,8 +23,8 @@
 
 /*
  * List the pages of a buffer. The last page is mapped as a whole, because a
- * bounce buffer for a part of a page may begin inside a page, and the pages of an
- * MR must follow each other without a gap.
+ * bounce buffer for a part of a page may begin inside a page, and the pages of
+ * an MR must follow each other without a gap.
  */
 static int krping_buf_alloc_sgl(struct krping_buf *buf)
 {
@@ -109,7 +109,7 @@ void krping_buf_free(struct krping_buf *buf)
 	/*
 	 * The buffer is still mapped if the run failed, or if the buffer was
 	 * mapped for the whole run. In these cases its key may be valid, so
-	 * deregister it before unmapping.
+	 * deregister the MR before unmapping the buffer.
 	 */
 	ib_dereg_mr(buf->mr);
 	if (buf->mapped)

@@ -671,8 +671,9 @@ int krping_wait(struct krping_session *s, u32 events, const char *step)
  * (nudges). MPA itself uses such a WRITE as its ready-to-receive frame.
  *
  * Clients that send no nudges, such as rping, may hang with siw. A server
- * cannot help them: it could make the client send data only by a READ. But siw
- * answers a READ of no bytes with data that were sent before.
+ * cannot help them. It could make the client's adapter send data only by a
+ * READ, and siw answers a READ of no bytes with stale data that were sent
+ * before.
  *
  * Return: as krping_wait().
  */

@@ -356,8 +356,8 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
 	/*
-	 * The next read() must start at offset 0. The caller ignores *pos after
-	 * an error.
+	 * The next read() must start at offset 0. After an error, the caller
+	 * ignores *pos, so also set the position in @file.
 	 */
 	*pos = vfs_setpos(file, 0, 0);
 	return ret ?: len;

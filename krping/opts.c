@@ -530,7 +530,10 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		{ opts->verify && opts->compat &&
 		  opts->test != KRPING_TEST_PING,
 		  "with compat, validate and verify are for pings" },
-		/* Such a server compares nothing itself. */
+		/*
+		 * A server of pings compares no data. It can only send
+		 * checksums, which compat excludes.
+		 */
 		{ opts->role == KRPING_ROLE_SERVER &&
 		  opts->test == KRPING_TEST_PING &&
 		  (opts->verify == KRPING_VERIFY_MEMCMP ||
@@ -597,7 +600,7 @@ static int krping_opts_check(const struct krping_opts *opts)
 static void krping_opts_notice(struct krping_opts *opts)
 {
 	/*
-	 * Only in a ping the client gets its own data back. All other tests
+	 * Only in a ping does the client get its own data back. All other tests
 	 * must compare checksums.
 	 */
 	if (opts->verify == KRPING_VERIFY_MEMCMP &&
@@ -642,8 +645,8 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 
 /**
  * krping_opts_next_command - take the first command off a text
- * @text: commands, one per line; the last one needs no newline. Set to the text
- *	after the first command
+ * @text: commands, one per line; the last one needs no newline. On return, the
+ *	text after the first command
  *
  * Context: any.
  * Return: the command, or NULL if none is left. Empty lines are skipped.

@@ -8,8 +8,9 @@
  *
  * krdma may hold its own locks when it calls krping's callbacks. These
  * callbacks take krping_run.lock, krping_run.pools_lock and the locks that
- * follow them above. So krping holds none of its locks while it calls a
- * function of krdma that may wait.
+ * follow them above. A function of krdma may wait for such a callback. So
+ * krping holds none of its locks while it calls a function of krdma that may
+ * wait.
  */
 #ifndef KRPING_PRIV_H
 #define KRPING_PRIV_H
@@ -36,8 +37,8 @@ struct seq_file;
 /*
  * Number of receives that are always posted. At most one message is in flight
  * in each direction, but the next receive must be posted before a message is
- * handled. An old peer sets rnr_retry_count to 0, so a single RNR NAK would end
- * the connection.
+ * handled, because the peer may then send its next message. An old peer sets
+ * rnr_retry_count to 0, so a single RNR NAK would end the connection.
  */
 #define KRPING_RECVS 4
 
@@ -82,7 +83,7 @@ struct krping_count {
 #define KRPING_EXTRA_SENDS 8
 
 /**
- * struct krping_op - work request of a kind that is posted one at a time
+ * struct krping_op - a kind of work request that is posted one at a time
  * @cqe: completion handler
  * @session: session that posts the work request
  * @name: name of the work request in the log
@@ -392,7 +393,8 @@ struct krping_run {
  * @stream_posted: number of work requests that completed streams have posted
  * @start: buffer that the peer READs from or WRITEs to
  * @sink: ping client: target of the server's WRITE; ping server: data between
- *	its READ and its WRITE; other tests: source or target of own operations
+ *	its READ and its WRITE; other tests: source or target of the operations
+ *	that this side posts
  *
  * The session belongs to the task that runs it. The task frees the session
  * after the connection is drained and released, when neither a completion

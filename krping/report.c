@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Results of a run: statistics in /proc/krping, one line of key=value for the
- * writer of the command, and JSON and a histogram in debugfs. All of them are
- * read under the run's lock. The statistics include active sessions. The other
- * results include only sessions that have ended.
+ * writer of the command, and JSON, a histogram and samples in debugfs. All
+ * except the samples are read under the run's lock. The statistics and the
+ * samples include active sessions. The other results include only sessions that
+ * have ended.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -417,7 +418,7 @@ static int krping_judge(const struct krping_run *run, const char *option,
 	return -ERANGE;
 }
 
-/* Return -ERANGE if the command limits times, because none was measured. */
+/* No times were measured: return -ERANGE if the command limits times. */
 static int krping_judge_nothing(const struct krping_run *run)
 {
 	if (!run->opts.max_lat_us && !run->opts.max_p99_us)

@@ -297,8 +297,8 @@ static void krping_part_merge(struct krping_part *to,
 	to->size = from->size;
 	to->ops += from->ops;
 	/*
-	 * All sessions ran at the same time, so the duration of the run is the
-	 * longest one of a session.
+	 * All sessions ran at the same time, so the run took as long as its
+	 * longest session.
 	 */
 	to->elapsed = max(to->elapsed, from->elapsed);
 	krping_hist_merge(&to->hist, &from->hist);
@@ -403,8 +403,8 @@ static void krping_run_end(struct krping_run *run, int ret)
 }
 
 /*
- * Start the timer of timeout=, and then connect or listen. A signal ends this
- * function.
+ * Start the timer of timeout=, and then connect or listen. A signal to the
+ * caller ends the attempt to connect.
  */
 static int krping_run_begin(struct krping_run *run)
 {

@@ -27,7 +27,7 @@
  */
 #define KRPING_READS 16
 
-/* Check whether each message or WRITE of the client consumes a receive. */
+/* Check whether each message or WRITE of the client consumes a receive here. */
 static bool krping_has_window(const struct krping_opts *opts)
 {
 	return opts->role == KRPING_ROLE_SERVER &&
@@ -118,7 +118,7 @@ void krping_session_free(struct krping_session *s)
  * @cb: connection, or NULL
  *
  * Return: 0, or the error with which the run is being stopped. In this case
- * krping_run_stop() will not disconnect @cb.
+ * krping_run_stop() has already run, and does not disconnect @cb.
  */
 int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 {
@@ -226,8 +226,8 @@ static u8 krping_reads_in_flight(const struct krping_opts *opts)
  *
  * All old peers offer and request one READ in flight in each direction. krping
  * does the same, unless the test is unknown to old peers. Any signal ends a
- * wait, see krping_wait_until(). krdma sets retry_count to 6: with 7, rxe
- * retries without end, and a dead peer is never detected.
+ * wait, see krping_wait_until(). retry_count keeps krdma's default of 6: with
+ * 7, rxe would retry without end, and never detect a dead peer.
  */
 void krping_session_params(const struct krping_run *run,
 			   struct krdma_params *params)

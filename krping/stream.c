@@ -185,8 +185,8 @@ int krping_stream_post(struct krping_session *s)
 	int ret;
 
 	/*
-	 * The CPU copies inline data into the work request, so give it the
-	 * address for the CPU.
+	 * The CPU copies inline data into the work request, so the address must
+	 * be the one for the CPU.
 	 */
 	if (wr.send_flags & IB_SEND_INLINE)
 		sge.addr = (uintptr_t)s->sink.addr;
@@ -280,9 +280,9 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 }
 
 /*
- * Check whether another work request must be posted. After its first work
- * request a group of stream.mod must be filled, because only the last work
- * request of the group is signaled.
+ * Check whether another work request must be posted. Once a group of stream.mod
+ * work requests has begun, it must be filled, because only its last work
+ * request is signaled.
  */
 static bool krping_stream_more(const struct krping_session *s)
 {

@@ -7,11 +7,12 @@
  * team works at a time: the one that holds the turn (a semaphore). A session
  * releases the turn whenever it waits, so that a team behaves like one thread
  * that proceeds to its next connection. Sessions get the turn in the order in
- * which they requested it. So a test is written as if its session were alone.
+ * which they requested it. The wait functions release and take the turn, so a
+ * test is written as if its session were alone.
  *
  * With cpu=N the first team is bound to processor N, and the other teams to the
- * following online processors, round robin. Without teams, the same holds for
- * the connections.
+ * following online processors, round robin. Without teams, the connections are
+ * bound in the same way.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -7,7 +7,7 @@
 #include "opts.h"
 #include "wire.h"
 
-/* After the prefix, the data of a ping repeat these characters. */
+/* After the prefix, the data of a ping repeat the characters 'A' to 'z'. */
 #define KRPING_RUN_FIRST 65
 #define KRPING_RUN_LAST 122
 #define KRPING_RUN_LEN (KRPING_RUN_LAST - KRPING_RUN_FIRST + 1)
@@ -183,7 +183,7 @@ krping_bench_check(const struct krping_hello *server,
 	if (krping_lacks_crc(server, client))
 		return KRPING_DIFFERENT_VERIFY;
 	/*
-	 * With duplex both sides run the same sizes. The number of operations
+	 * With duplex, both sides run the same sizes. The number of operations
 	 * may differ.
 	 */
 	if (client->flags & KRPING_HELLO_DUPLEX && server->from != client->from)

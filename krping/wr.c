@@ -77,9 +77,10 @@ int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
 /**
  * krping_touch - make the peer's adapter acknowledge a WRITE of no bytes
  * @s: session
- * @op: nudge or probe; its completion shows that the adapter has acknowledged
+ * @op: nudge or probe; its completion shows that the peer's adapter has
+ *	acknowledged
  *
- * Such a WRITE needs no key and changes no memory.
+ * A WRITE of no bytes needs no key and changes no memory.
  *
  * Return: 0 or -errno.
  */
@@ -163,7 +164,8 @@ static void krping_fill_send(struct krping_session *s,
 /*
  * Check whether the next SEND must invalidate a key of the peer. With
  * server_inv, each answer of a server invalidates the key in the message that
- * it answers. The client's end message has size 0 and no key.
+ * it answers. The client's end message has size 0 and no key, so its answer
+ * invalidates no key.
  */
 static bool krping_says_inv(const struct krping_session *s)
 {

@@ -27,9 +27,10 @@
 /**
  * struct ntrdma_kind_rule - form of a kind of frame
  * @fields: NTRDMA_F_*
- * @flags: flags that it may have
+ * @flags: flags that the kind may have
  * @min: minimum payload in bytes
- * @max: maximum payload in bytes; except in UD frames the chunk limits it as well
+ * @max: maximum payload in bytes; except in UD frames, the chunk of the session
+ *	also limits the payload
  */
 struct ntrdma_kind_rule {
 	u8 fields;
@@ -105,7 +106,7 @@ u32 ntrdma_frame_cells(u32 bytes)
 
 /**
  * ntrdma_frame_encode - write the header of a frame
- * @hdr: result; its data is unchanged
+ * @hdr: result; its member data is not written
  * @frame: the frame
  * @index: index of its first cell
  * @session: number of the receiver's session
@@ -129,7 +130,7 @@ void ntrdma_frame_encode(struct ntrdma_wire_hdr *hdr,
 	hdr->imm = cpu_to_le32(frame->imm);
 }
 
-/* Check for fields that the kind does not use, and for numbers of 25 bits. */
+/* Check that all unused fields are 0, and that numbers have at most 24 bits. */
 static bool ntrdma_frame_fields_ok(const struct ntrdma_frame *frame, u8 fields)
 {
 	if ((frame->dest_qp | frame->src_qp | frame->msn) & ~NTRDMA_NUMBER_MASK)
@@ -150,8 +151,9 @@ static bool ntrdma_frame_fields_ok(const struct ntrdma_frame *frame, u8 fields)
 }
 
 /*
- * The frames of a message follow each other without a gap, so each makes
- * progress: only a message of 0 bytes has a frame of 0 bytes.
+ * Check that the payload lies inside its message, and that FIRST and LAST are
+ * set exactly at its ends. Only a message of 0 bytes has a frame of 0 bytes, so
+ * each frame of a longer message makes progress.
  */
 static bool ntrdma_frame_piece_ok(const struct ntrdma_frame *frame)
 {
@@ -168,7 +170,7 @@ static bool ntrdma_frame_piece_ok(const struct ntrdma_frame *frame)
 	       last == (frame->offset + frame->bytes == frame->total);
 }
 
-/* Immediate data, a key and a solicited event belong to the end of a message. */
+/* Only the last frame of a message has immediate data, a key or SOLICITED. */
 static bool ntrdma_frame_end_ok(const struct ntrdma_frame *frame)
 {
 	u8 end = frame->flags & (NTRDMA_SOLICITED | NTRDMA_IMM | NTRDMA_INV);
@@ -206,8 +208,9 @@ static bool ntrdma_frame_kind_ok(const struct ntrdma_frame *frame)
 }
 
 /*
- * A PAD frame fills the ring up to the end of its memory. A UD frame has the GIDs
- * and a whole datagram, which together are longer than the smallest chunk.
+ * A PAD frame fills the ring up to the end of its memory. A UD frame has the
+ * GIDs and a whole datagram, which together may be longer than a chunk, so the
+ * chunk does not limit them.
  */
 static bool ntrdma_frame_size_ok(const struct ntrdma_frame *frame,
 				 const struct ntrdma_frame_place *at)
@@ -230,7 +233,10 @@ static bool ntrdma_frame_ok(const struct ntrdma_frame *frame,
 
 	if (!frame->kind || frame->kind >= NTRDMA_KINDS)
 		return false;
-	/* The ring for Ethernet has no other frames, and no other ring has these. */
+	/*
+	 * The ring for Ethernet has only ETH and PAD frames. No other ring has
+	 * ETH frames.
+	 */
 	if (frame->kind != NTRDMA_PAD && is_eth != at->is_eth)
 		return false;
 	rule = &ntrdma_kind_rules[frame->kind];
@@ -245,7 +251,7 @@ static bool ntrdma_frame_ok(const struct ntrdma_frame *frame,
  * ntrdma_frame_decode - decode and check the header of a frame
  * @frame: result; only valid if the frame is good
  * @hdr: copy of the header
- * @at: its place
+ * @at: place of the frame in the ring
  *
  * Return: %NTRDMA_FRAME_GOOD, or the reason for which the session must end.
  */

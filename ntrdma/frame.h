@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The header of a frame, decoded. Pure. */
+/*
+ * The header of a frame, decoded. All functions are pure: they use only their
+ * arguments.
+ */
 #ifndef NTRDMA_FRAME_H
 #define NTRDMA_FRAME_H
 
@@ -19,8 +22,8 @@
  * @total: bytes of the message
  * @addr: remote address
  * @rkey: remote key. UD: Q_Key
- * @imm: immediate data as the user has it, or a key to invalidate. NAK: code
- *	and timer
+ * @imm: immediate data in the user's byte order, or a key to invalidate. NAK:
+ *	code and timer
  */
 struct ntrdma_frame {
 	u8 kind;
@@ -39,10 +42,10 @@ struct ntrdma_frame {
 
 /**
  * struct ntrdma_frame_place - place of a frame, as the consumer knows it
- * @index: index of its first cell
+ * @index: index of the frame's first cell
  * @session: number of the consumer's session
- * @filled: number of cells from there to prod
- * @to_end: number of cells from there to the end of the ring's memory
+ * @filled: number of cells from @index to prod
+ * @to_end: number of cells from @index to the end of the ring's memory
  * @chunk: maximum payload in bytes of all kinds except UD
  * @is_eth: the ring is the one for Ethernet
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers of messages, times of repetition, and what each opcode means on each
- * type of QP.
+ * Properties of each opcode on each type of QP, and the times after which
+ * messages are repeated.
  */
 #include <linux/kernel.h>
 #include <linux/time64.h>
@@ -31,12 +31,15 @@ static const u8 ntrdma_ud_ops[] = {
  * @type: type of the QP
  * @opcode: opcode; a program may have written any number
  *
- * Return: NTRDMA_OP_*, 0: not on this type of QP.
+ * Return: NTRDMA_OP_*; 0 if this type of QP does not support the opcode.
  */
 u32 ntrdma_op_flags(enum ib_qp_type type, enum ib_wr_opcode opcode)
 {
 	if (type == IB_QPT_RC) {
-		/* REG_MR is far behind the other opcodes. */
+		/*
+		 * IB_WR_REG_MR is not in the table, because its number is much
+		 * larger.
+		 */
 		if (opcode == IB_WR_REG_MR)
 			return NTRDMA_OP_LOCAL | NTRDMA_OP_KERNEL;
 		return (u32)opcode < ARRAY_SIZE(ntrdma_rc_ops) ?
@@ -75,7 +78,10 @@ enum ib_wc_opcode ntrdma_op_wc(enum ib_wr_opcode opcode)
 	}
 }
 
-/* InfiniBand Architecture Specification, volume 1, 9.7.5.2.8, in us. */
+/*
+ * Times of the RNR timer in us, by code. Source: InfiniBand Architecture
+ * Specification, volume 1, 9.7.5.2.8.
+ */
 static const u32 ntrdma_rnr_times[32] = {
 	655360, 10, 20, 30, 40, 60, 80, 120,
 	160, 240, 320, 480, 640, 960, 1280, 1920,
@@ -84,7 +90,8 @@ static const u32 ntrdma_rnr_times[32] = {
 };
 
 /**
- * ntrdma_rnr_us - return the time after which a message is repeated
+ * ntrdma_rnr_us - return the time after which a message is repeated that found
+ * no receive
  * @code: RNR timer code of the responder, 0 to 31; other bits are ignored
  *
  * Return: time in us.
@@ -99,10 +106,10 @@ u32 ntrdma_rnr_us(u8 code)
  * @timeout: &ib_qp_attr.timeout, 0 to 31; other bits are ignored
  *
  * The time is 4.096 us * 2^timeout, see the InfiniBand Architecture
- * Specification, volume 1, 9.7.6.1.3. At least 1 ms, because a request that the
- * peer is not ready for is repeated after it.
+ * Specification, volume 1, 9.7.6.1.3. It is at least 1 ms, because a request
+ * for which the peer was not ready is repeated after this time.
  *
- * Return: time in ns; 0: none.
+ * Return: time in ns; 0: no time-out.
  */
 u64 ntrdma_timeout_ns(u8 timeout)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers of messages, times of repetition, opcodes of a type of QP. Pure. */
+/*
+ * Numbers of messages, times of repetition, opcodes of each type of QP. All
+ * functions are pure: they use only their arguments.
+ */
 #ifndef NTRDMA_ORDER_H
 #define NTRDMA_ORDER_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The first page of an inbox.
+ * The first page of an inbox. An inbox is the memory that one member reads and
+ * its peer writes.
  *
- * Each side offers sizes that fit the inbox which it reads and the window to
- * which it writes. For each size the smaller offer counts, so both sides come
- * to the same result without another message.
+ * Each side offers sizes that fit both its own inbox and that of its peer. For
+ * each size, the smaller offer counts, so both sides come to the same result
+ * without another message.
  */
 #include <linux/etherdevice.h>
 #include <linux/kernel.h>
@@ -18,12 +19,13 @@
  * ntrdma_sizes_ok - check sizes of rings
  * @lanes: number of lanes
  * @ring_bytes: bytes of a ring
- * @chunk: bytes of payload in a frame
+ * @chunk: maximum bytes of payload in a frame
  *
- * A chunk is at most an eighth of a ring, so that sender and receiver can work at
- * the same time. In rings of 16 KiB it is a quarter, because it has a minimum.
+ * A chunk is at most an eighth of a ring, so that sender and receiver can work
+ * at the same time. In a ring of 16 KiB it is a quarter, because a chunk has at
+ * least 4 KiB.
  *
- * Return: true if they are valid.
+ * Return: true if the sizes are valid.
  */
 bool ntrdma_sizes_ok(u8 lanes, u32 ring_bytes, u32 chunk)
 {
@@ -70,7 +72,7 @@ size_t ntrdma_inbox_bytes(u8 lanes, bool eth, u32 ring_bytes)
  * @eth: there is a ring for Ethernet
  * @limit: maximum bytes of a ring
  * @ring_bytes: result: bytes of each ring, as large as possible
- * @chunk: result: bytes of payload in a frame
+ * @chunk: result: maximum bytes of payload in a frame
  *
  * Return: false if the inbox is too small.
  */
@@ -90,7 +92,7 @@ bool ntrdma_sizes_fit(size_t inbox, u8 lanes, bool eth, u32 limit,
 
 /**
  * ntrdma_hello_encode - write the constant part of a page
- * @wire: result, without the session number: the caller publishes that last
+ * @wire: result, without the session number, which the caller publishes last
  * @hello: offer of this member
  */
 void ntrdma_hello_encode(struct ntrdma_wire_hello *wire,
@@ -126,7 +128,9 @@ static enum ntrdma_reason ntrdma_hello_check(const struct ntrdma_hello *hello,
 	return NTRDMA_REASON_NONE;
 }
 
-/* The name goes to logs and files: replace what is not printable. */
+/*
+ * The name appears in logs and files, so replace bytes that are not printable.
+ */
 static void ntrdma_hello_name(char *to, const u8 *from, size_t len)
 {
 	size_t i;
@@ -138,8 +142,8 @@ static void ntrdma_hello_name(char *to, const u8 *from, size_t len)
 
 /**
  * ntrdma_hello_decode - decode and check the constant part of a page
- * @hello: result; only valid if there is no reason to refuse it
- * @wire: copy of the peer's
+ * @hello: result; valid only if this function returns %NTRDMA_REASON_NONE
+ * @wire: copy of the first words of the peer's page
  * @member: number of the member that writes to this inbox
  *
  * Return: %NTRDMA_REASON_NONE, or the reason to refuse the hello.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The first page of an inbox: hello and agreement of two peers. Pure. */
+/*
+ * The first page of an inbox: hello and agreement of two peers. All functions
+ * are pure: they use only their arguments.
+ */
 #ifndef NTRDMA_PAGE_H
 #define NTRDMA_PAGE_H
 
@@ -30,12 +33,13 @@ enum ntrdma_reason {
  * @member: its number
  * @lanes: number of lanes
  * @ring_bytes: bytes of a ring
- * @chunk: bytes of payload in a frame
+ * @chunk: maximum bytes of payload in a frame
  * @mac: its MAC address
  * @guid: its node GUID
  * @name: its host name
- * @dead_ms: time without a sign of life after which it ends a session
- * @session: number of its session, not 0
+ * @dead_ms: time without a sign of life after which the member ends a session,
+ *	in ms
+ * @session: number of the member's session, not 0
  */
 struct ntrdma_hello {
 	u8 member;
@@ -53,8 +57,8 @@ struct ntrdma_hello {
  * struct ntrdma_terms - agreement of two members
  * @lanes: number of lanes
  * @ring_bytes: bytes of a ring
- * @chunk: bytes of payload in a frame
- * @dead_ms: time without a sign of life after which the session ends
+ * @chunk: maximum bytes of payload in a frame
+ * @dead_ms: time without a sign of life after which the session ends, in ms
  */
 struct ntrdma_terms {
 	u8 lanes;

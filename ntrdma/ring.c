@@ -3,9 +3,9 @@
  * Indexes of a ring.
  *
  * The producer owns prod, and the consumer owns cons. Each end reads the index
- * of the other end from memory that the peer can write at any time. So an index
- * from there is checked here before it is used: prod - cons is between 0 and
- * the number of cells, modulo 2^32, and no index moves backwards.
+ * of the other end from memory that the peer can write at any time. So each
+ * index from this memory is checked here before it is used. prod - cons, modulo
+ * 2^32, must be at most the number of cells, and no index may move backwards.
  */
 #include <linux/bug.h>
 #include <linux/log2.h>
@@ -29,7 +29,7 @@ void ntrdma_ring_init(struct ntrdma_ring *ring, u32 bytes)
  * @ring: ring
  * @index: index of the cell
  *
- * Return: number of cells before it.
+ * Return: number of cells before it in the memory.
  */
 u32 ntrdma_ring_slot(const struct ntrdma_ring *ring, u32 index)
 {
@@ -105,8 +105,8 @@ bool ntrdma_ring_set_cons(struct ntrdma_ring *ring, u32 cons)
  * ntrdma_ring_place - find room for a frame
  * @ring: ring of the producer
  * @cells: number of cells of the frame
- * @pad: result: number of cells of a PAD frame that must precede it, because a
- *	frame does not wrap; or 0
+ * @pad: result: number of cells of a PAD frame that must precede the frame,
+ *	because a frame does not wrap; or 0
  *
  * Return: false if there is no room.
  */
@@ -119,13 +119,13 @@ bool ntrdma_ring_place(const struct ntrdma_ring *ring, u32 cells, u32 *pad)
 }
 
 /**
- * ntrdma_ring_must_tell - check whether the producer must be given cons now
+ * ntrdma_ring_must_tell - check whether to write cons to the window now
  * @ring: ring of the consumer
- * @pausing: the consumer stops to poll
+ * @pausing: the consumer stops polling
  *
  * While it polls, the consumer writes cons once for each quarter of the ring. A
- * write to the window for each frame would cost more, and with fewer writes a
- * producer of large frames would stop.
+ * write to the window for each frame would cost more. With fewer writes, a
+ * producer of large frames would run out of room.
  *
  * Return: true if cons must be written to the window.
  */
@@ -139,12 +139,12 @@ bool ntrdma_ring_must_tell(const struct ntrdma_ring *ring, bool pausing)
 /**
  * ntrdma_ring_must_bell - check whether the consumer sleeps before new cells
  * @from: prod before the new cells
- * @to: prod behind them
+ * @to: prod after the new cells
  * @bell: index at which the consumer sleeps, from the window
  *
- * A consumer that sleeps has consumed all cells before @bell. Each step of prod
- * that leaves @bell behind rings, so a value that the peer invents can only
- * cause or suppress doorbells for that peer.
+ * A consumer that sleeps has consumed all cells before @bell. The doorbell is
+ * rung only when prod passes @bell. So a false value from the peer can only
+ * cause or suppress doorbells of that peer.
  *
  * Return: true if the doorbell must be rung.
  */

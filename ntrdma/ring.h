@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Indexes of a ring. Pure; they count cells, and run freely through 32 bits. */
+/*
+ * Indexes of a ring: they count cells, and wrap at 2^32. All functions are
+ * pure.
+ */
 #ifndef NTRDMA_RING_H
 #define NTRDMA_RING_H
 

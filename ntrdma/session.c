@@ -2,11 +2,12 @@
 /*
  * Sessions of a link.
  *
- * Each side gives each session of its own a new random number, "my". It writes
- * all other words of its page before it publishes the number, and it accepts
- * the peer's number by writing it to "yours". A side is UP when each side has
- * accepted the number of the other. So no side uses an index or a frame of an
- * earlier session, whichever side restarted, and when.
+ * Each side gives each of its sessions a new random number, the word "my" of
+ * its page. It publishes this number after all other words of the page. To
+ * accept the peer's number, a side copies it to the word "yours" of its own
+ * page. A side is UP when both sides have accepted each other's number. So no
+ * side uses an index or a frame of an earlier session, whichever side
+ * restarted, and when.
  *
  *	OFF ----> HELLO ----> UP
  *	 ^          ^          |
@@ -49,10 +50,11 @@ void ntrdma_session_init(struct ntrdma_session *s)
 /**
  * ntrdma_session_begin - begin a session
  * @s: session of a link that is off or has ended its last session
- * @my: its number: random, not 0, and another one than before
+ * @my: number of the session: random, not 0, and not that of the previous
+ *	session
  *
- * The caller has written 0 as its number to the page, and then all other words.
- * It publishes @my afterwards.
+ * Before this call, the caller writes 0 as its number to its page, and then all
+ * other words. After this call, it writes @my as its number.
  */
 void ntrdma_session_begin(struct ntrdma_session *s, u32 my)
 {
@@ -63,7 +65,10 @@ void ntrdma_session_begin(struct ntrdma_session *s, u32 my)
 	s->yours = 0;
 }
 
-/* Note a sign of life: a beat, or an index of a ring that has moved. */
+/*
+ * Record the time of a sign of life: the beat or an index of a ring has
+ * changed.
+ */
 static void ntrdma_session_hear(struct ntrdma_session *s,
 				const struct ntrdma_look *look, u64 now_ms)
 {
@@ -75,9 +80,11 @@ static void ntrdma_session_hear(struct ntrdma_session *s,
 }
 
 /*
- * The peer may be writing its page right now. Its number is the same before and
- * after the other words only if all of them are of that session. A copy of the
- * hello alone does not show that, because it may read the number last.
+ * Accept the peer's session, unless the peer was writing its page during the
+ * look. The other words belong to the session only if its number was the same
+ * when it was read before them (look->before), with them, and after them
+ * (look->again). The copy of the hello alone does not show this, because it may
+ * have read the number last.
  */
 static enum ntrdma_step ntrdma_session_greet(struct ntrdma_session *s,
 					     const struct ntrdma_hello *ours,
@@ -100,8 +107,8 @@ static enum ntrdma_step ntrdma_session_greet(struct ntrdma_session *s,
 	is_new = number != s->yours;
 	s->yours = number;
 	/*
-	 * Writes of some words of the hello may have been lost before an earlier
-	 * look. So agree on the terms again at each look.
+	 * At an earlier look, words of the hello may have been missing, because
+	 * writes can be lost. So agree on the terms again at each look.
 	 */
 	ntrdma_terms_agree(&s->terms, ours, &theirs);
 	if (look->yours == s->my && look->state != NTRDMA_WIRE_LEAVING) {
@@ -136,11 +143,11 @@ static enum ntrdma_reason ntrdma_session_ends(const struct ntrdma_session *s,
  * @look: the peer's page as it was read
  * @now_ms: time in ms, from any origin; must not move backwards
  *
- * Words may be lost on their way to the peer. So at each look in HELLO and UP the
- * caller writes its page again: in HELLO all words, in UP all except those of the
- * rings. It writes the words in the order of ntrdma_session_begin(), then yours,
- * but never 0 to its number or to yours, because the peer would take that for
- * the end of the session.
+ * Words may be lost on their way to the peer. So at each look in HELLO or UP,
+ * the caller writes its page again: in HELLO all words, in UP all except those
+ * of the rings. It writes its number after the other words, and yours last.
+ * Here it does not write 0 to its number or to yours first, because the peer
+ * would take a 0 for the end of the session.
  *
  * Return: the next step of the caller.
  */
@@ -166,9 +173,10 @@ enum ntrdma_step ntrdma_session_look(struct ntrdma_session *s,
 /**
  * ntrdma_session_fail - end a session
  * @s: session
- * @reason: why
+ * @reason: reason for the end
  *
- * Return: true if the session was up; then the caller ends what uses it.
+ * Return: true if the session was UP. The caller then ends everything that uses
+ * the session.
  */
 bool ntrdma_session_fail(struct ntrdma_session *s, enum ntrdma_reason reason)
 {
@@ -180,7 +188,7 @@ bool ntrdma_session_fail(struct ntrdma_session *s, enum ntrdma_reason reason)
 
 /**
  * ntrdma_session_stop - turn a link off
- * @s: session; after ntrdma_session_fail() if it was up
+ * @s: session; if it was UP, ntrdma_session_fail() has ended it
  */
 void ntrdma_session_stop(struct ntrdma_session *s)
 {

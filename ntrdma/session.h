@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Decisions about the sessions of a link. Pure. */
+/*
+ * Decisions about the sessions of a link. All functions are pure: they use only
+ * their arguments.
+ */
 #ifndef NTRDMA_SESSION_H
 #define NTRDMA_SESSION_H
 
@@ -10,7 +13,7 @@ enum ntrdma_link_state {
 	NTRDMA_LINK_OFF,	/* not started */
 	NTRDMA_LINK_HELLO,	/* our hello is published, no agreement yet */
 	NTRDMA_LINK_UP,		/* both sides have accepted each other */
-	NTRDMA_LINK_LOSS,	/* the session has ended; its users are ended */
+	NTRDMA_LINK_LOSS,	/* the session has ended; its users are being ended */
 	NTRDMA_LINK_STATES,
 };
 
@@ -22,8 +25,9 @@ enum ntrdma_link_state {
  * @terms: agreement; valid if @yours is not 0
  * @beat: last beat of the peer that differed from the one before
  * @traffic: last sum of the peer's indexes that differed from the one before
- * @heard_ms: time of the last sign of life
- * @reason: why the last session ended or the last hello was refused
+ * @heard_ms: time of the last sign of life of the peer, in ms
+ * @reason: reason for which the last session ended or the last hello was
+ *	refused
  */
 struct ntrdma_session {
 	enum ntrdma_link_state state;
@@ -60,7 +64,7 @@ struct ntrdma_look {
 enum ntrdma_step {
 	NTRDMA_STEP_WAIT,	/* nothing new */
 	NTRDMA_STEP_ACCEPT,	/* write the page, ntrdma_session.yours last */
-	NTRDMA_STEP_UP,		/* the same, then open the lanes */
+	NTRDMA_STEP_UP,		/* as NTRDMA_STEP_ACCEPT, then open the lanes */
 	NTRDMA_STEP_LOSS,	/* end the session */
 };
 

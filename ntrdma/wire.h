@@ -47,15 +47,14 @@ enum ntrdma_wire_state {
 };
 
 /**
- * struct ntrdma_wire_words - words about one ring, each in a cache line of 64
- *	bytes that only the writer of the page writes
- * @prod: cells that the writer has filled, in the ring behind this page
- * @cons: cells that the writer has consumed, of the same ring of the other
- *	direction
- * @bell: the writer sleeps: ring its doorbell when @prod of the other side
- *	passes this index
- * @room: 1: the writer waits for room: ring its doorbell when @cons of the
- *	other side changes
+ * struct ntrdma_wire_words - words about one ring, in a cache line of their own
+ * @prod: number of cells that the writer has filled, in the ring of this inbox
+ * @cons: number of cells that the writer has consumed, in the ring with the
+ *	same number in its own inbox
+ * @bell: index at which the writer sleeps: the peer rings the writer's doorbell
+ *	when its own @prod passes this index
+ * @room: 1: the writer waits for room: the peer rings the writer's doorbell
+ *	when its own @cons changes
  * @pad: 0
  */
 struct ntrdma_wire_words {
@@ -74,13 +73,14 @@ static_assert(sizeof(struct ntrdma_wire_words) == NTRDMA_CELL);
  * @version: %NTRDMA_WIRE_VERSION
  * @member: number of the writer in the fabric
  * @lanes: number of lanes that the writer offers
- * @ring_bytes: bytes of a ring that the writer offers, a power of 2
- * @chunk: bytes of payload in a frame that the writer offers
+ * @ring_bytes: bytes of a ring, offered by the writer; a power of 2
+ * @chunk: maximum bytes of payload in a frame, offered by the writer
  * @mac: MAC address of the writer
  * @flags: 0
  * @guid: node GUID of the writer
  * @name: host name of the writer, for people; may lack a final 0
- * @dead_ms: time without a sign of life after which the writer ends a session
+ * @dead_ms: time without a sign of life after which the writer ends a session,
+ *	in ms
  * @reserved: 0
  * @my: number of the writer's session; 0: none
  */
@@ -104,7 +104,7 @@ static_assert(sizeof(struct ntrdma_wire_hello) == 64);
 
 /**
  * struct ntrdma_wire_page - the first page of an inbox
- * @hello: see there
+ * @hello: see &struct ntrdma_wire_hello
  * @yours: number of the reader's session that the writer has accepted, or 0
  * @state: &enum ntrdma_wire_state of the writer
  * @beat: counts up while the writer is alive
@@ -155,7 +155,10 @@ enum ntrdma_frame_flags {
 	NTRDMA_READY	 = BIT(7), /* ACK: there are receives again */
 };
 
-/* Codes of NAK, in the lowest byte of imm. The next byte is the RNR timer. */
+/*
+ * Codes of a NAK frame, in the lowest byte of imm. The next byte is the RNR
+ * timer.
+ */
 enum ntrdma_nak {
 	NTRDMA_NAK_RNR		= 1, /* no receive is posted */
 	NTRDMA_NAK_NO_QP	= 2, /* no such QP, or it is not in RTR yet */
@@ -166,7 +169,7 @@ enum ntrdma_nak {
 	NTRDMA_NAKS,		     /* first number that is no code */
 };
 
-/* Payload of up to this size is in the cell of the header. */
+/* Payload of up to this number of bytes is in the cell of the header. */
 #define NTRDMA_SHORT 16
 
 /**
@@ -183,8 +186,8 @@ enum ntrdma_nak {
  * @total: bytes of the message
  * @addr: remote address
  * @rkey: remote key. UD: Q_Key
- * @imm: immediate data as the user has it, or a key to invalidate. NAK: code
- *	and timer
+ * @imm: immediate data in the user's byte order, or a key to invalidate. NAK:
+ *	code and timer
  * @data: payload of up to 16 bytes; longer payload begins in the next cell
  */
 struct ntrdma_wire_hdr {
@@ -206,7 +209,7 @@ struct ntrdma_wire_hdr {
 
 static_assert(sizeof(struct ntrdma_wire_hdr) == NTRDMA_CELL);
 
-/* Payload of a UD frame: these two GIDs, then the datagram. */
+/* Payload of a UD frame: two GIDs (32 bytes), then the datagram. */
 #define NTRDMA_UD_GIDS	32
 #define NTRDMA_UD_MAX	4096
 /* Payload of an ETH frame: struct virtio_net_hdr, padding, then the packet. */

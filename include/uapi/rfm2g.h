@@ -5,9 +5,9 @@
  *
  * The size in the number of a command often differs from the size of the object
  * that its argument points to. Some commands with _IOW in their number take a
- * value, not a pointer to it. Both are part of the ABI. The comment at each
- * command below names its real argument. Structures have the byte order of the
- * host and the x86-64 layout.
+ * value, not a pointer to it. Programs depend on both, so both are part of the
+ * ABI. The comment at each command below names its real argument. Structures
+ * have the byte order of the host and the x86-64 layout.
  */
 #ifndef _UAPI_RFM2G_H
 #define _UAPI_RFM2G_H
@@ -25,7 +25,7 @@
 /**
  * enum rfm2g_event - type of an event
  * @RFM2G_EVENT_RESET: a node requests a reset; no sender, no data
- * @RFM2G_EVENT_INTR1: network event 1, with the sender's id and 32 bits
+ * @RFM2G_EVENT_INTR1: network event 1, with the sender's id and 32 bits of data
  * @RFM2G_EVENT_INTR2: network event 2
  * @RFM2G_EVENT_INTR3: network event 3
  * @RFM2G_EVENT_INTR4: network event 4, "init" in the cards' registers
@@ -39,7 +39,7 @@
  * @RFM2G_EVENT_LOCAL_MEM_PARITY_ERR: never happens here
  * @RFM2G_EVENTS: number of event types
  *
- * Nodes send the types up to INTR4. The others report faults of this node.
+ * Nodes send the types up to INTR4. The other types report faults of this node.
  */
 enum rfm2g_event {
 	RFM2G_EVENT_RESET,
@@ -263,8 +263,8 @@ struct rfm2g_config {
 #define RFM2G_GET_DEBUG_FLAGS RFM2G_IOCR(40, 4)
 #define RFM2G_SET_DEBUG_FLAGS RFM2G_IOCW(41, 4)
 /*
- * Of the commands from here to the next comment, those named SET take the value
- * itself. RFM2G_CHECK_RING_CONT ignores its argument. All others take a pointer
+ * In this block of commands, SET commands take the value itself.
+ * RFM2G_CHECK_RING_CONT ignores its argument. All other commands take a pointer
  * to one byte.
  */
 #define RFM2G_SET_LED RFM2G_IOCW(50, 1)
@@ -333,10 +333,11 @@ struct rfm2g_transfer_32 {
 
 /*
  * In 32-bit programs that were compiled with the cards' headers, a structure
- * with an address is shorter, so its commands have other numbers. The first 16
- * bytes of struct rfm2g_event_info are the same, and its other bytes are
- * ignored. All other commands have the same numbers. 32-bit programs may also
- * use the commands above.
+ * with an address is shorter. A command's number contains the size, so the
+ * commands with such a structure have other numbers. The first 16 bytes of
+ * struct rfm2g_event_info are the same, and its other bytes are ignored. All
+ * other commands have the same numbers. 32-bit programs may also use the
+ * commands above.
  */
 #define RFM2G_ENABLE_EVENT_32 RFM2G_IOCW(20, 20)
 #define RFM2G_DISABLE_EVENT_32 RFM2G_IOCW(21, 20)

@@ -24,9 +24,9 @@
  * @timeout_ms: time limit in ms; 0: do not wait, %VRFM_FOREVER: no limit
  * @flags: 0
  * @reached: result: number of peers that have all these stores
- * @behind: result: number of READY peers that have not acknowledged these
- *	stores in time
- * @absent: result: number of peers that are not READY; they catch up later
+ * @behind: result: number of peers in VRFM_PEER_READY that have not
+ *	acknowledged these stores in time
+ * @absent: result: number of peers in another state; they catch up later
  * @reserved: 0
  *
  * The call covers everything that programs of this node stored before it, by
@@ -78,17 +78,18 @@ struct vrfm_watch {
  * @reserved: 0
  *
  * Each block of 64 KiB either gets direct writes of the peers, or is stored
- * into through mappings of this node. After a second without such a store, the
- * peers write directly again. The next store into the block then waits some
- * hundred microseconds, until all peers are notified.
+ * into through mappings of this node. After a second without a store through a
+ * mapping, the peers write directly again. The next such store into the block
+ * waits some hundred microseconds, until all peers have been notified and have
+ * stopped.
  *
- * A program that cannot wait claims its range before it begins. Until it gives
- * the range back or closes the file, no peer writes directly into the range.
- * Each page of the range stays writable after the first store into it. To avoid
- * page faults later, store once into each page at the beginning, or use
- * MADV_POPULATE_WRITE. The kernel keeps a copy of each of these pages, which is
- * charged to the program. A claim is not exclusive: many programs and nodes may
- * claim the same range.
+ * A program whose stores must not wait claims its range before it begins. Until
+ * it gives the range back or closes the file, no peer writes directly into the
+ * range. Each page of the range stays writable after the first store into it.
+ * To avoid page faults later, store once into each page at the beginning, or
+ * use MADV_POPULATE_WRITE. The kernel keeps a copy of each of these pages,
+ * which is charged to the program. A claim is not exclusive: many programs and
+ * nodes may claim the same range.
  */
 struct vrfm_claim {
 	__u32 offset;
@@ -126,9 +127,10 @@ enum vrfm_peer_link {
  * @VRFM_REFUSAL_VERSION: the peer speaks another version
  * @VRFM_REFUSAL_NETWORK: the peer belongs to another network
  * @VRFM_REFUSAL_SIZE: the peer's memory has another size
- * @VRFM_REFUSAL_NODE: the peer has the same node id
- * @VRFM_REFUSAL_UNKNOWN: no node with that id and address is configured as peer
- * @VRFM_REFUSAL_TWICE: another node with that id is connected
+ * @VRFM_REFUSAL_NODE: the peer has the same node id as this node
+ * @VRFM_REFUSAL_UNKNOWN: the peer's id and address are not those of a
+ *	configured peer
+ * @VRFM_REFUSAL_TWICE: another node with the peer's id is connected
  * @VRFM_REFUSAL_BUSY: the previous connection has not ended yet
  *
  * Later versions may add further reasons.
@@ -158,8 +160,8 @@ enum vrfm_refusal {
  * @received: number of messages received from the peer
  * @bytes_sent: bytes sent in messages, and written directly into its memory
  * @bytes_received: bytes received in messages; direct writes are not counted
- * @overloads: number of times that this node left the peer behind, because the
- *	peer was too slow
+ * @overloads: number of times that this node left the peer behind (stopped
+ *	waiting for it), because the peer was too slow
  * @protocol_errors: number of invalid messages from the peer
  * @events_dropped: number of events to and from the peer that found no room
  * @family: address family of @address: AF_INET, AF_INET6, or 0: any
@@ -241,13 +243,14 @@ struct vrfm_peers {
 
 /**
  * struct vrfm_poll_events - event types that poll() reports for this file
- * @in: types that poll() reports as POLLIN while an event is queued: bit mask,
- *	1 << enum rfm2g_event
- * @pri: types that poll() reports as POLLPRI while an event is queued: bit mask
+ * @in: types that poll() reports as POLLIN while an event of the type is
+ *	queued: bit mask, 1 << enum rfm2g_event
+ * @pri: types that poll() reports as POLLPRI while an event of the type is
+ *	queued: bit mask
  * @flags: 0
  * @reserved: 0
  *
- * Without this command POLLIN reports the network events, RESET to INTR4, and
+ * Without this command, POLLIN reports the network events (RESET to INTR4), and
  * POLLPRI reports faults.
  */
 struct vrfm_poll_events {
@@ -351,9 +354,9 @@ struct vrfm_status {
 #define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
 /*
  * Argument: struct vrfm_claim. EINTR: the task was killed. ETIMEDOUT: a peer
- * did not answer for ten seconds, or for twice stage_ms if that is longer.
- * ENOMEM: out of memory. After an error, the part that was claimed so far stays
- * claimed.
+ * did not answer for ten seconds, or for twice the device's parameter stage_ms
+ * if that is longer. ENOMEM: out of memory. After an error, the part that was
+ * claimed so far stays claimed.
  */
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
 /*

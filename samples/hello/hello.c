@@ -6,7 +6,7 @@
  *   store OFFSET TEXT        store the bytes into a mapping of the memory, without any call
  *   read OFFSET              print the text at OFFSET of this node's copy
  *   send NODE DATA           send network event 1 with a number; NODE 65535: to all others
- *   wait MS                  wait for such an event; print its number and its sender
+ *   wait MS                  wait for network event 1; print its number and its sender
  *   ping OFFSET ROUNDS       write a word by write() and wait until the other node repeats it; print the times
  *   pong OFFSET ROUNDS       on the other node: watch that word in a mapping and repeat it at OFFSET + 64
  *   ask NODE ROUNDS          as ping, but with events instead of words
@@ -160,7 +160,7 @@ static void print_times(uint64_t *times, unsigned long n)
 	       (unsigned long long)times[0] / 1000);
 }
 
-/* Call TURN, which is a round trip, ROUNDS times and print the times. */
+/* Make ROUNDS round trips by calling TURN, and print how long they took. */
 static void measure(unsigned long rounds, unsigned long where, void (*turn)(unsigned long where, uint32_t i))
 {
 	uint64_t *times = calloc(rounds, sizeof(*times));

@@ -93,8 +93,8 @@ struct krdma_sample {
 };
 
 /*
- * Fill a buffer with data that differ in each round. They reveal bytes or pages
- * in the wrong order.
+ * Fill a buffer with data that differ in each round, and that reveal bytes or
+ * pages in the wrong order.
  */
 static void krdma_sample_fill(char *buf, u32 len, u32 round)
 {
@@ -282,8 +282,8 @@ static int krdma_sample_rounds(struct krdma_sample *s)
 
 	while (!ret && krdma_sample_wants_more(s)) {
 		/*
-		 * Check here as well: krdma calls kthread_should_stop() only
-		 * when it waits.
+		 * Check here as well, because krdma checks
+		 * kthread_should_stop() only when it waits.
 		 */
 		if (kthread_should_stop())
 			return -EINTR;

@@ -7,8 +7,8 @@
  *
  * Each location has one writer. All nodes receive the writes of a node in the
  * order of its calls. So a counter that is written after the block shows that
- * the block is complete. The writer may already be writing the next block. A
- * second counter, which is written before the block, shows this.
+ * the block is complete. However, the writer may already be writing the next
+ * block. A second counter, which is written before the block, shows this.
  *
  *   writer: BEGIN = n     block     END = n
  *   reader: END           block     BEGIN      complete if both are equal

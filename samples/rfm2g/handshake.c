@@ -38,7 +38,7 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Discard the queued events of a type, which earlier runs left. Enable it. */
+/* Discard the events of a type that earlier runs left, and enable the type. */
 static void prepare(RFM2GHANDLE h, RFM2GEVENTTYPE type)
 {
 	check(RFM2gClearEvent(h, type), "clear");
