@@ -4,11 +4,11 @@
  * the program's function.
  *
  * RFM2gEnableEventCallback() enters a callback into the table of its handle.
- * The thread of the callback removes it, as the thread's last access to the
+ * The thread of the callback removes the entry, as its last access to the
  * handle. A caller that stops a callback waits for this removal. During this
  * wait, the caller has no record that it uses the handle (see use.c). With such
  * a record, a callback that closes its own handle would wait for the caller,
- * and never return.
+ * which waits for the callback.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -21,8 +21,8 @@
 #include "priv.h"
 
 /*
- * Maximum pause of a callback's thread before it tries again to wait for an
- * event, if another thread or process already waits for this event.
+ * Maximum pause of a callback's thread, in ms, before it tries again to wait
+ * for an event for which another thread or process is waiting.
  */
 #define RFM2G_CALLBACK_PAUSE_MS 16
 
@@ -311,14 +311,14 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 
 /*
  * Stop a callback. Cancel the wait of its thread repeatedly, until the thread
- * has removed the callback. A cancellation between two waits has no effect. If
- * the callback itself calls this function, do not wait. The thread then ends
- * when the callback returns.
+ * has removed the callback, because a cancellation between two waits has no
+ * effect. If the callback itself calls this function, do not wait. The thread
+ * then ends when the callback returns.
  *
- * This function polls instead of waiting for a condition variable. In glibc
- * before 2.30 and in musl, a condition variable has the monotonic clock only if
- * it is initialized with pthread_condattr_setclock(). One in a handle is not,
- * because handles are zeroed memory.
+ * This function polls instead of waiting for a condition variable with a
+ * timeout. In glibc before 2.30 and in musl, such a timeout uses the monotonic
+ * clock only if pthread_condattr_setclock() has selected it. Handles are zeroed
+ * memory, so nothing initializes a condition variable in them.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {
@@ -376,8 +376,8 @@ STDRFM2GCALL RFM2gDisableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 }
 
 /*
- * Remove a callback from the table of its handle, unless its thread has done
- * so. The thread of a callback that closes its own handle has not.
+ * Remove a callback from the table of its handle, unless its thread has already
+ * done so. If a callback closes its own handle, its thread has not done so.
  */
 static void rfm2g_callback_detach(struct rfm2g_handle *h,
 				  const struct rfm2g_callback *cb)

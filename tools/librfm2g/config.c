@@ -109,7 +109,7 @@ STDRFM2GCALL RFM2gDllVersion(RFM2GHANDLE rh, char *Version)
 	return ret;
 }
 
-/* Return the driver's version. The cards' library returns its own instead. */
+/* Return the driver's version. The cards' library returns the library's. */
 STDRFM2GCALL RFM2gDriverVersion(RFM2GHANDLE rh, char *Version)
 {
 	struct rfm2g_handle *h;

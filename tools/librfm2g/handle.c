@@ -72,9 +72,9 @@ static RFM2G_STATUS rfm2g_handle_open(struct rfm2g_handle *h, const char *path)
 }
 
 /*
- * Create the record of the calling thread before its first handle. A signal
- * handler may call the library when there is a handle. The handler must find
- * the record, because creating it allocates memory.
+ * Create the record of the calling thread before its first handle. As soon as
+ * the handle exists, a signal handler may call the library. The handler must
+ * find the record, because it must not allocate memory to create one.
  */
 static bool rfm2g_thread_known(void)
 {

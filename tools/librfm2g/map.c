@@ -2,8 +2,8 @@
 /*
  * Mappings for programs. A special mapping shows a DMA buffer or registers
  * instead of the memory. It takes two calls: a command tells the driver what
- * the next mmap() maps, and mmap() follows. rfm2g_handle.lock is held during
- * both calls, so that no other mapping through the handle comes between them.
+ * the next mmap() maps, and then mmap() maps it. rfm2g_handle.lock is held
+ * during both calls, so that the handle makes no other mapping in between.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ static RFM2G_STATUS rfm2g_map_special(struct rfm2g_handle *h,
 			    (unsigned long)&offset, rfm2g_os_error);
 	if (ret)
 		return ret;
-	/* Drivers ignore the offset of a special mapping. Some reject 0. */
+	/* Drivers ignore this offset, except that some of them reject 0. */
 	ret = rfm2g_mmap(h, to, RFM2G_PAGE, bytes);
 	h->unsettled = ret;
 	return ret;
@@ -146,8 +146,8 @@ STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 
 /*
  * Unmap a mapping of the program. Call the driver first, because the driver of
- * the cards then forgets a DMA buffer. ENODEV is no error. It means that the
- * device has been removed. The program still has the mapping.
+ * the cards then forgets a DMA buffer. ENODEV is no error: the device has been
+ * removed, but the program still has the mapping.
  */
 static RFM2G_STATUS rfm2g_unmap(const struct rfm2g_handle *h,
 				volatile void **from, uint64_t bytes)

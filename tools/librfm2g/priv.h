@@ -16,7 +16,7 @@
 #include "rfm2g_api.h"
 #include "rfm2g_version.h"
 
-/* The library finds the bytes of a word by their offsets. */
+/* The library takes the first bytes of a word as its low bytes. */
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "librfm2g needs a little-endian machine"
 #endif

@@ -139,7 +139,7 @@ struct rfm2g_thread *rfm2g_thread_add(void)
  *
  * The caller has changed the state of the handle. This function makes every
  * thread execute a barrier. A thread records the handle before it checks the
- * state. If it checked the state before its barrier, rfm2g_is_used() therefore
+ * state. So if a thread checked the state before its barrier, rfm2g_is_used()
  * finds the record.
  */
 void rfm2g_uses_see(void)

@@ -66,7 +66,7 @@ static const struct util_command * const util_tables[] = {
 
 #define UTIL_TABLES ((int)(sizeof(util_tables) / sizeof(*util_tables)))
 
-/* Position in the tables of commands. After the last one, command is NULL. */
+/* Position in the tables; its command is NULL after the last command. */
 struct util_cursor {
 	int table;
 	const struct util_command *command;

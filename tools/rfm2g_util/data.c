@@ -200,8 +200,8 @@ static uint8_t *util_block(uint32_t bytes)
 }
 
 /*
- * Return an error if the device has a sliding window, and its offset or size
- * cannot be read. On a card with a window, offsets count from its start.
+ * Return an error if the device has a sliding window with an offset or size
+ * that cannot be read. Offsets in commands count from the start of this window.
  */
 static RFM2G_STATUS util_window(RFM2GHANDLE rh)
 {

@@ -122,8 +122,9 @@ static unsigned char line_tab(EditLine *edit, int key)
 }
 
 /*
- * Bind keys to functions of libedit. Some keys send other codes on other
- * terminals. The code of an unbound key would insert letters into the line.
+ * Bind keys to functions of libedit. A key may send different codes on
+ * different terminals, so bind all of its codes. A code that is not bound would
+ * insert letters into the line.
  */
 static void line_bind(EditLine *edit)
 {

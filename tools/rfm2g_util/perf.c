@@ -4,7 +4,8 @@
  *
  * Each of the two is measured in its own pass, because reading the clock takes
  * longer than reading a word. A histogram counts the times. Each of its boxes
- * counts a range of times, which is at most 1/64 of these times.
+ * counts the times of a range. The longest time of a range exceeds the shortest
+ * by at most 1/64.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -141,7 +141,7 @@ static enum util_result util_setthreshold(struct util *util,
 	return util_status(RFM2gSetDMAThreshold(util->rh, threshold));
 }
 
-/* Names of the debug flags, by the number of their bit. NULL ends the list. */
+/* Names of the debug flags, indexed by bit number. NULL ends the list. */
 const char * const util_debug_names[] = {
 	"error", "init", "intr", "ioctl", "mmap", "open", "close", "read",
 	"write", "peek", "poke", "strat", "timer", "trace", "mutex", "intr_not",

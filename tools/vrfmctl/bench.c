@@ -23,7 +23,7 @@
  * not apply if the user gives the number of operations.
  */
 #define CTL_SPAN 5
-/* Number of loads that are measured together, because one is too short. */
+/* Number of loads that are timed together: one is too short for the clock. */
 #define CTL_LOADS 1024
 #define CTL_FLUSH_MS 10000
 
@@ -63,7 +63,7 @@ static bool ctl_bench_load(struct ctl_bench *bench, uint32_t round)
 	(void)round;
 	for (i = 0; i < CTL_LOADS; i++)
 		sum += bench->mem[i % (bench->size / 4)];
-	/* This uses the sum, so that the compiler does not remove the loads. */
+	/* Use the sum, so that the compiler does not remove the loads. */
 	__asm__ volatile("" : : "r" (sum));
 	return true;
 }

@@ -57,8 +57,8 @@ static const struct {
 };
 
 /*
- * Position of the parser in the file. It skips the lines of a section if the
- * line [rfm2gN] is invalid.
+ * Position of the parser in the file. If the line [rfm2gN] of a section is
+ * invalid, skip is true until the section ends, and its lines are ignored.
  */
 struct conf_place {
 	const char *path;
@@ -127,8 +127,8 @@ static bool conf_is_size(const char *text)
 }
 
 /*
- * Check a link-local address with a scope, such as fe80::2%eth0. Other
- * addresses have no scope, because the kernel would ignore it.
+ * Check a link-local address with a scope, such as fe80::2%eth0. Reject a scope
+ * of any other address, because the kernel would ignore it.
  */
 static bool conf_is_scoped(const char *text, const char *scope)
 {
@@ -354,7 +354,7 @@ static bool conf_peer(const struct conf_place *at, char *text,
 			return conf_error(at, "peer %s is there already", id);
 	peer->id = number;
 	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
-	/* Store the port in decimal. In hexadecimal it may not fit. */
+	/* Store the port in decimal: hexadecimal text may be too long. */
 	if (port && conf_number(port, UINT16_MAX, &number))
 		snprintf(peer->port, sizeof(peer->port), "%u", (unsigned int)number);
 	else

@@ -18,8 +18,8 @@ static const char *ctl_name(enum conf_key key)
 }
 
 /*
- * Parse a number with an optional suffix. The numbers of the file and of the
- * kernel are compared instead of their texts, which may differ.
+ * Parse a number with an optional suffix. Callers compare the numbers of the
+ * file and of the kernel, because equal numbers may have different texts.
  */
 static uint64_t ctl_number(const char *text)
 {
@@ -78,7 +78,7 @@ static bool ctl_agrees(const struct conf_device *device)
 
 /*
  * Return the wanted value of a key: the value in the file, or the default if
- * the file has no line with this key. The user may have removed the line.
+ * the file has no line with this key, because the user may have removed it.
  * overload_us and overload_ms set the same value. So return NULL for
  * overload_ms if the file does not give it, and for overload_us if the file
  * gives only overload_ms.

@@ -11,10 +11,9 @@
  * Any thread may call any function at any time, even if other threads use or
  * close the same handle. A signal handler must not call a function if it
  * interrupted RFM2gOpen(), RFM2gClose(), or the first call of its thread that
- * opens or takes a handle. A handler must not leave a call by siglongjmp(). If
- * the handlers of a thread have done so eight times, each further call of the
- * thread returns OS_ERROR, and RFM2gClose() of the handles in these calls does
- * not return.
+ * opens or takes a handle. A handler must not leave a call by siglongjmp().
+ * After such a jump, RFM2gClose() of the handle in this call does not return.
+ * After eight such jumps, each further call of the thread returns OS_ERROR.
  * Details: Documentation/librfm2g.rst.
  */
 #ifndef RFM2G_API_H

@@ -42,7 +42,7 @@ typedef struct rfm2gxFlushed {
  * Does the same as RFM2gxFlush(), with a timeout of TimeoutMs. Flushed may be
  * NULL. TIMED_OUT: some peers have not acknowledged all data. SIGNALED: the
  * thread was killed. NOT_SUPPORTED: the driver is not vrfm, or is an older
- * version. The functions below return it as well.
+ * version. The functions below that call the driver also return NOT_SUPPORTED.
  */
 STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
 				RFM2GXFLUSHED *Flushed);
@@ -78,9 +78,9 @@ STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
  */
 
 /*
- * Announces that this program will store into these bytes through a mapping.
- * When the call returns, all peers know of the claim, and no store has to wait
- * for them. Call this before a loop that must not wait. The claimed range is
+ * Claims Length bytes at Offset, into which this program will store through a
+ * mapping. When the call returns, all peers know of the claim, and no store
+ * waits for them. Call this before a loop that must not wait. The range is
  * extended to multiples of 64 KiB. A claim does not prevent other stores.
  * The claim ends by RFM2gxUnclaim(), or when the handle is closed.
  * TIMED_OUT: a peer has not answered for ten seconds. SIGNALED: the thread was
@@ -166,7 +166,7 @@ typedef struct rfm2gxImage {
  * Returns the states of up to Room peers in Peers. Size is sizeof(RFM2GXPEER).
  * Count gets the number of peers, which may exceed Room. Image may be NULL.
  * BAD_PARAMETER_2: Peers is NULL and Room is not 0. BAD_PARAMETER_3: Size is
- * not the size of an RFM2GXPEER. BAD_PARAMETER_5: Count is NULL.
+ * too small for an RFM2GXPEER, or exceeds 4096. BAD_PARAMETER_5: Count is NULL.
  */
 STDRFM2GCALL RFM2gxPeers(RFM2GHANDLE rh, RFM2GXPEER *Peers, RFM2G_UINT32 Size,
 			 RFM2G_UINT32 Room, RFM2G_UINT32 *Count,
@@ -182,7 +182,7 @@ STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped);
 
 /*
  * Explains to the user in a sentence why RFM2gOpen(DevicePath) fails. Examples
- * are a missing driver, or a group to join. If it succeeds, Text is empty.
+ * are a missing driver, or a group to join. If the device opens, Text is empty.
  * BAD_PARAMETER_1 or _2: a pointer is NULL, or Size is 0.
  */
 STDRFM2GCALL RFM2gxExplain(const char *DevicePath, char *Text, size_t Size);

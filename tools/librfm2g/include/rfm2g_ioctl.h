@@ -16,7 +16,7 @@
 
 /*
  * A structure that contains an address is shorter in 32-bit programs. The
- * number of the command contains the size of the structure, so it differs.
+ * number of the command contains this size, so the number differs as well.
  */
 #ifdef __LP64__
 #define RFM2G_IOCTL_BITS(wide, narrow) (wide)

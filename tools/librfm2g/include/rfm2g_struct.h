@@ -53,7 +53,7 @@ typedef struct rfm2gLinuxRegInfo {
 	RFM2G_UINT32 Value;
 } RFM2GLINUXREGINFO;
 
-/* Location of a card on the bus; part of RFM2GCONFIG. */
+/* Location of a card on the PCI bus; part of RFM2GCONFIG. */
 typedef struct rfm2gPciConfig {
 	RFM2G_UINT32 rfm2gOrWindowSize;
 	RFM2G_UINT32 rfm2gOrRegSize;

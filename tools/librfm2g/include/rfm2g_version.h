@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Version of the RFM2g interface that librfm2g implements. Build scripts of
- * programs for the cards read it: the letter R, major, a dot, minor. The
- * version of librfm2g itself is in the files for pkg-config and CMake.
+ * programs for the cards parse it: the letter R, the major number, a dot, the
+ * minor number. The files for pkg-config and CMake have the version of librfm2g
+ * itself.
  */
 #ifndef RFM2G_VERSION_H
 #define RFM2G_VERSION_H
