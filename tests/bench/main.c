@@ -14,7 +14,7 @@
 
 #define KBENCH_LINE_MAX 512
 #define KBENCH_WORDS 16
-/* Maximum number of work items, one for each served connection; they sleep. */
+/* Maximum number of work items that run at once: one for each connection. */
 #define KBENCH_WORKS 256
 
 struct workqueue_struct *kbench_wq;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Started by tools/bench."""
+"""Measure in virtual machines, and write the results.  tools/bench starts this program."""
 import argparse
 import datetime
 import fnmatch
@@ -77,7 +77,7 @@ def vbench(folder):
 
 
 class Machine:
-    """One boot, which measures the rows and points of a topology, and its results."""
+    """One boot, with the jobs that measure the rows and points of a topology, and their results."""
 
     def __init__(self, args, topology):
         self.args = args
@@ -121,7 +121,7 @@ class Machine:
             raise BenchError(f"{self.topology}: tools/vm failed, see above")
 
     def hear(self, words):
-        """Handle a line of node.sh."""
+        """Handle a line that node.sh has printed, split into words."""
         if words[:1] == ["node"]:
             self.facts.update(word.split("=", 1) for word in words[1:])
         elif words[:1] == ["skipped"]:
@@ -249,7 +249,7 @@ def needed(args):
 
 
 def work(args):
-    """Measure or read, and write the requested files; return the errors that did not stop that."""
+    """Measure, or read earlier results, then write the requested files; return the errors of single rows and boots."""
     need.packages("tools/bench", *needed(args))
     if args.earlier:
         text, errors = record.read(args.earlier), []

@@ -250,7 +250,7 @@ joined() {
 	local name value loads='' loading='' state
 	read -r state </sys/class/rfm2g/rfm2g1/state
 	joined_at=${EPOCHREALTIME/[.,]/}
-	# Check the state first, because reading debugfs is slow: it counts all own words.
+	# Check the state first, because reading debugfs is slow: the driver then counts bits for all words of memory.
 	[[ $state == ready ]] || return
 	while read -r name value; do
 		[[ $name != loads ]] || loads=$value
@@ -482,8 +482,8 @@ grow() {
 	/add/vbench rate one,two,four,eight,sixteen "$RDMADEV" "$server" "$vrfm_port" "$@"
 }
 
-# --- a cut cable: device 0 of the last node writes, device 1 of node 1 receives. netem is added before the links, and is
-# --- not removed, because adding a queueing discipline may end connections (see tests/vm/README.rst) ---
+# --- a cut cable: device 0 of the last node writes, device 1 of node 1 receives. netem is added before the links, and
+# --- is not removed, because adding or removing a queueing discipline may end connections (see tests/vm/README.rst) ---
 
 cable() {
 	tc qdisc change dev "$NETDEV" root netem limit 100000 "$@"

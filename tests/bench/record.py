@@ -9,7 +9,7 @@ SIZE_MAX = 64 << 20
 # Strings for gnuplot and the page must match one of these patterns, so they contain no quote, backslash or line end.
 TEXT = re.compile(r"[\w ./%(),:+@~-]{1,120}")
 NAME = re.compile(r"[a-z_]{1,16}[0-9]{0,4}")
-ID = re.compile(r"[a-z]{1,16}/[\w.-]{1,40}|[A-Z][0-9]{1,3}")	# the latter: before version 0.2
+ID = re.compile(r"[a-z]{1,16}/[\w.-]{1,40}|[A-Z][0-9]{1,3}")	# second form: before version 0.2
 DATE = re.compile(r"\d{4}-\d\d-\d\d[0-9T:+.Z-]{0,30}")
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Define the rows and points that tools/bench measures.  A row has a test, a value computed from its numbers, and a goal.
+"""Define the rows and points that tools/bench measures.
 
-Points belong to curves, which have no goal.
+A row has a test, a value that is computed from the numbers of the test, and a goal.  A point belongs to a curve, and
+has no goal.
 
 A new row is an entry of ROWS.  A new test is a function in measure.c and an entry of kbench_tests; a new variant is a
 struct kbench_calls and an entry of kbench_variants.
@@ -42,7 +43,7 @@ def always(number):
 
 
 def has_tasklets(release):
-    """Check whether rxe uses tasklets.  Since v6.4 it does not (commit 9b4b7c1f9f54), and the bracket has no effect."""
+    """Check whether rxe uses tasklets, as before v6.4 (9b4b7c1f9f54).  Only then does kbench_variant.bracket matter."""
     major, minor = (int(word) for word in release.split(".")[:2])
     return (major, minor) < (6, 4)
 
@@ -135,7 +136,7 @@ def protections(turns):
 
 
 def disturbed(id_, disturbance, test, variant, options, topologies=(SELF,), p50=2.00):
-    """Return rows that compare a control loop with and without a disturbance.  It writes 4 bytes each ms."""
+    """Return rows that compare a control loop, which writes 4 bytes each ms, with and without a disturbance."""
     return [Row(f"{id_}-{word}", f"4 B write {word}, {disturbance}/alone", test, f"alone,{variant}", options,
                 longer(variant, "alone", name), "<=", always(goal), topologies)
             for word, name, goal in (("p50", "p50", p50), ("p99.9", "p999", 2.00), ("longest", "max", 2.00))]

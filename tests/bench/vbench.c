@@ -67,7 +67,7 @@
 #define SAMPLES 100000
 #define SIGNAL_EVERY 8
 #define PAGE 4096u
-/* Number of pages that join_writes() of node.sh writes. */
+/* Number of pages that join_writes() of node.sh writes: a tenth of 64 MiB. */
 #define PAGES 1639u
 #define MESSAGE 8
 /* Maximum number of variants in a command. */

@@ -26,7 +26,7 @@ NONSENSE = {
     "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "curve/write-sizes"}]}',
     "host": '{"rows": [], "host": "me"}', "date": '{"rows": [], "date": "<b>"}',
 }
-# Invalid values, each under the name of its case. Each replaces values in a row of the example.
+# {name of a case: invalid values}. The values of a case replace those in a row of the example.
 FORGED = {
     "markup": {"what": "<script>alert(1)</script>"}, "command": {"what": "`true`"}, "quote": {"topology": 'two" nodes'},
     "lines": {"what": "a\nEOD\nquit"}, "type": {"value": "1.0"}, "infinite": {"value": 1e400}, "truth": {"value": True},
@@ -99,7 +99,7 @@ def refusal_fails(folder, what, text, log):
 
 
 def output_fails(folder, what, words, log):
-    """Measure into a file that cannot be written, which must fail before anything is built; the problem, or ""."""
+    """Measure into a file that cannot be written, which must fail before any build; return the problem, or ""."""
     out = folder / "out"
     out.unlink(missing_ok=True)
     begun = time.monotonic()

@@ -56,7 +56,7 @@ def same(top, into):
 
 
 def copied(place, limit):
-    """Check that the next copy is complete after SIGXFSZ has killed one, at a file longer than LIMIT."""
+    """Check that a copy is complete after SIGXFSZ has killed the copy before it, at a file longer than LIMIT bytes."""
     top, into = place / f"tree{limit}", place / f"copy{limit}"
     tree_of(top, **dict.fromkeys(FILES, ""))
     into.mkdir()
@@ -96,7 +96,7 @@ def built(place, who):
 
 
 def complaints(place):
-    """Check that a warning is repeated at each build, and nothing is rebuilt after its cause is removed."""
+    """Check that each build repeats a warning until its cause is removed; a second build then compiles nothing."""
     top, into = place / "tree-complains", place / "complains"
     tree_of(top, **{"Makefile": MAKEFILE % MAKE, "it.c": "all of it", "note": "warning: here"})
     into.mkdir()

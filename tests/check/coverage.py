@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Measure with gcov in a kernel which lines of the pure files the KUnit tests reach."""
+"""Measure with gcov in a kernel which lines the KUnit tests reach in the files that pure() returns."""
 import base64
 import collections
 import json

@@ -93,7 +93,7 @@ def check_text(result):
 
 
 def check_halves(result, folder):
-    """Check that the table also shows one way for tests that do the same in both directions."""
+    """Check that the table also shows the time of one direction if a test does the same in both directions."""
     for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
         status, out, err = tool("show", write(folder / "halves.json", {**result, "test": test, "sizes": result["sizes"][:1]}))
         rows = out.splitlines()[2:]
@@ -105,7 +105,7 @@ def check_halves(result, folder):
 
 
 def check_early(folder):
-    """Check that the tool finds before a run, which needs the module, that the result cannot be written."""
+    """Check that the tool reports a file that it cannot write before it starts the run, which needs the module."""
     client = ("client", "10.56.0.1", "rlat", "count=1")
     for words, text in ((("-f", "plot", "-o", folder / "plot.pdf"), ".png or .svg"), (("-o", folder), "directory"),
                         (("-o", folder / "no/x.json"), "No such file"), (("-U", folder / "no/x"), "No such file")):
@@ -148,7 +148,7 @@ def check_long_list(folder):
 
 
 def check_reasons():
-    """Check that the tool has a text of its own for each errno of the manual page."""
+    """Check that REASONS of the tool has exactly the errnos of Documentation/krping.rst, except EINVAL."""
     module = loaded()
     table = PAGE.read_text(encoding="utf-8").partition("write() fails with")[2].partition("\nReading from")[0]
     numbers = {getattr(errno, name) for name in re.findall("^``(E[A-Z]+)``", table, re.MULTILINE)} - {errno.EINVAL}

@@ -174,7 +174,7 @@ def removes_nothing(log):
 
 
 def asks_once(log):
-    """Check that only the outer command checks packages, and that other users see the command to type."""
+    """Check that a command called by another one checks no packages, and that ordinary users see what to type."""
     with machine() as there:
         status, said, calls = packages(there, "tools/vm", "scripts", KRDMA_PACKAGES="tools/demo")
         expect(status == 0 and not said and not calls, f"called by tools/demo: {status} {said} {calls}")

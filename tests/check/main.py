@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Started by tools/check."""
+"""Run the parts of the check, and print their results.  tools/check starts this program."""
 import argparse
 import fnmatch
 import os
@@ -60,7 +60,7 @@ def matches(part, name, full):
 
 
 def wanted(part, args, full):
-    """Check whether PART is to run.  Its full name selects a long part without --long, but not a part of a tour."""
+    """Check whether PART is to run.  A part of a tour, or without --long a long part, runs only under its full name."""
     if part.name in args.names:
         return True
     if part.tour or (part.long and not args.long):
@@ -148,7 +148,7 @@ class Run:
         return None
 
     def has_room(self):
-        """Check whether another part may start.  While a kernel is compiled, only one runs, to keep its time limits."""
+        """Check whether another part may start.  While a kernel is compiled, one part runs, to keep its time limits."""
         return not (self.kernels.building and self.running)
 
     def work(self):
@@ -166,7 +166,7 @@ class Run:
             self.report(left, results, log, known)
 
     def remembers(self, part):
-        """Check whether an earlier pass may count.  Without --resume, PART must read files only, and not be named."""
+        """Check whether an earlier pass may count.  Without --resume, PART must list its files, and not be named."""
         return self.resume or (part.files and self.memory.tree and not self.named)
 
     def recall(self, part):

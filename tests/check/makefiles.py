@@ -375,7 +375,7 @@ def compat(tree, place, version, script="Makefile.build"):
 
 
 def features_are_seen(tree):
-    """Check that include/compat.h follows the headers, in either folder of a split kernel, otherwise the version."""
+    """Check that include/compat.h follows the headers, in either folder of a split kernel, or else the version."""
     names = list(FEATURES)
     for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 0", True), (1, "7, 0", False), (0, "6, 1", False)]):
         place = tree.place / f"kernel{case}"

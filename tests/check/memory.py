@@ -27,10 +27,10 @@ MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "te
            "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"		# fnmatch() also finds scripts in folders below, because * matches "/"
-COMMON = "lib.sh"			# names modules, but a scenario does not depend on them for that
+COMMON = "lib.sh"			# all scenarios use it, so the modules that it names do not count
 # Patterns for the output of a tour, which runs several scenarios in one boot. WHOSE: a test case with the name of its
 # scenario. BROKEN: a scenario that ended with an error. VERDICT: the line of tools/vm with the reasons for which a tour
-# failed. BY_SCRIPT: such a reason that concerns only a script, not the kernel.
+# failed. BY_SCRIPT: a reason in that line that concerns only a script, not the kernel.
 WHOSE = re.compile(r"n\d+: ([^:]+): ")
 BROKEN = re.compile(r"^n\d+\| not ok \d+ (\S+)", re.M)
 VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)

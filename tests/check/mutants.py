@@ -85,7 +85,7 @@ class Past:
             sys.exit("check: --resume needs a tree of which all is committed")
 
     def of(self, name, patch=None):
-        """Return the part, or the part with PATCH, as memory.py takes it; None if there is no such part."""
+        """Return the part called NAME, or if PATCH is given, this part with PATCH; None if there is no such part."""
         part = self.parts.get(name)
         with self.lock:
             for kernel in part.kernels if part else ():

@@ -79,7 +79,7 @@ def message(number, text, kind="message"):
 
 
 def message_of_lines(lines, kind="message"):
-    """Yield the same for lines, each with its number."""
+    """Yield LINES, which are (number, text), as one piece, under the conditions of message()."""
     lines = [(number, re.sub(r"  +", " | ", line.strip())) for number, line in lines if line.strip()]
     text = " ".join(line for _, line in lines)
     if len(re.findall(r"(?<![\w%/.$\\-])[A-Za-z]{2,}(?![\w/.(=])", text)) >= MESSAGE_WORDS:
@@ -152,7 +152,7 @@ def hash_comments(lines):
 
 
 def of_shell(text):
-    """Yield comments, strings, and lines that the script prints from itself."""
+    """Yield comments, strings, here-documents, and unquoted words of commands such as echo."""
     code, here, end = [], [], None
     for number, line in enumerate(text.split("\n"), 1):
         if end:

@@ -8,7 +8,7 @@ import static
 from rig import cache, kernels, modules
 
 TOP = static.TOP
-# File that names the previous version, which is used until a version has a tag.
+# File that names the commit of the previous version. It is used until a version has a tag.
 FALLBACK = TOP / "tests/e2e/previous"
 GIT = ["git", "-c", "safe.directory=*"]
 

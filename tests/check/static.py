@@ -52,7 +52,7 @@ def write(log, text):
 
 
 def silent(argv, log):
-    """Run a tool that prints nothing if it finds no fault; true if it does not and succeeds."""
+    """Run a tool that prints nothing if it finds no fault; return true if it succeeds and prints nothing."""
     before = os.path.getsize(log) if os.path.exists(log) else 0
     status = command.run(argv, log, 600, cwd=TOP)
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -62,7 +62,7 @@ def silent(argv, log):
 
 
 def says(*argv):
-    """The output of a tool, such as its version."""
+    """Return the output of a tool, such as its version."""
     return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
 
 
@@ -77,8 +77,8 @@ def checkpatch(log):
     excused = {
         "include/compat.h": "LINUX_VERSION_CODE,MACRO_ARG_REUSE",	# compares versions; a macro waits for a condition
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
-        "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT(), as above
-        "vrfm/event.c": "ENOSYS",		# as on the cards, for a program that cancels a wait when no task waits
+        "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
+        "vrfm/event.c": "ENOSYS",		# errno of the cards' driver for canceling a wait when no task waits
         "vrfm/scan.c": "YIELD",		# vrfm_scanner_sleep() explains its yield()
     }
     # Programs for the cards use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the
@@ -179,7 +179,7 @@ def docs(log):
 
 
 def shellcheck_reads():
-    """Scripts, files that they include, whose names have no common end, and this file."""
+    """Return this file, and all files that may be scripts or parts of scripts, because their names have no suffix."""
     return [*files(r"^(?!.*\.([ch]|md|patch|py|rst)$)"), "tests/check/static.py"]
 
 

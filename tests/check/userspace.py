@@ -65,7 +65,7 @@ def flags(root):
 
 
 def program(name, source):
-    """Return a program of the scenarios, linked with the shared library and with the static one; both have wrap.c."""
+    """Build SOURCE with wrap.c, once with the shared library and once with the static one; return both programs."""
     root = installed()
     used = [source, source.with_name("wrap.c"), source.with_name("wrap.h")]
     folder = cache.root() / "programs" / f"{source.stem}-{cache.digest(str(root), *used)}"
@@ -155,7 +155,7 @@ def headers(log):
     return results
 
 
-# No machine of the rig has the memory for such a mapping.
+# Program that checks the size of a mapping of 4 GiB without making one, because no machine of the rig has the memory.
 LARGE_MAP = """#include "maps.c"
 int main(void)
 {

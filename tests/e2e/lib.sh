@@ -30,7 +30,8 @@ set -uo pipefail
 . /rig/lib
 
 # The shell sleeps by a read with a timeout, because starting the program "sleep" takes up to a second on an emulated
-# processor with a debug kernel. Open the pipe for these reads here, so that all subshells share it.
+# processor with a debug kernel. pause() opens the pipe for these reads at its first call. Call it here, so that all
+# subshells share the pipe.
 pause 0
 
 sleep() {
@@ -119,8 +120,8 @@ network_ready() {
 
 network_limit=100000
 network_rate=
-# Rules of netem that remove a rate limit: netem keeps a rate until it gets another one, so set a very high rate. A rate
-# also keeps packets in order.
+# Rules of netem that remove a rate limit: netem keeps a rate until it gets another one, so set a very high rate. Even
+# with this rate, a variable delay does not reorder packets.
 network_no_rate="rate 1000gbit"
 
 # network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them.
@@ -143,7 +144,7 @@ addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
 # interface_down, interface_up: take the interface of this node down, and bring it up again. Tasks may continue to send.
-# Use these functions only with Linux 6.1, see device-removal.sh, and call network_ready first.
+# Use these functions only with Linux 6.1 (network_down() of device-removal.sh says why), and call network_ready first.
 #
 # interface_down drops all packets for 0.5 s first, so that virtio_net keeps no packets in its queue. Each packet in
 # that queue holds a reference to its QP of rxe, and destroying the QP would wait for 50 s (rxe_pool.c:
@@ -243,8 +244,8 @@ expect() {
 	kt_is "$wanted" "$* returns $wanted"
 }
 
-# with_workers QUEUE N COMMAND...: run COMMAND while at most N work items of the workqueue QUEUE run at a time, as when
-# memory is short.
+# with_workers QUEUE N COMMAND...: run COMMAND while at most N work items of the workqueue QUEUE run at a time, as
+# happens when memory is short.
 with_workers() {
 	local file=/sys/devices/virtual/workqueue/$1/max_active n=$2 was status=0
 	was=$(<"$file")
@@ -322,7 +323,7 @@ random() {
 	random=$(((RANDOM * 32768 + RANDOM) % $1))
 }
 
-# --- reflective memory: $RFM is this node's device; the program rfm uses it as other programs do ---
+# --- reflective memory: $RFM is this node's device; the program rfm (rfm2g/rfm.c) accesses it ---
 
 rfm_config=/sys/kernel/config/vrfm
 
@@ -331,8 +332,8 @@ rfm() {
 	/add/rfm "$RFM" "$@"
 }
 
-# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. The node ids are the
-# numbers of the nodes in the rig. All nodes can use the same port, because nodes that share a kernel have different
+# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. The node ids of vrfm are
+# the numbers of the test nodes. All nodes can use the same port, because nodes that share a kernel have different
 # addresses.
 rfm_make() {
 	local dir=$rfm_config/${RFM#/dev/} size=$1 word

@@ -16,7 +16,10 @@ struct fake_id {
 	struct kref ref;
 	/* The mutex is held during an event of this id, and protects dead. */
 	struct mutex handler;
-	/* fake_ids_lock protects link, which is in fake_listeners, and peer. */
+	/*
+	 * fake_ids_lock protects link and peer. link is an entry of
+	 * fake_listeners.
+	 */
 	struct list_head link;
 	struct fake_id *peer;
 	bool dead;
@@ -249,8 +252,8 @@ static int fake_request(struct fake_id *listener, struct fake_id *fid,
 	id->route.addr.dst_addr = fid->id.route.addr.dst_addr;
 	e->request = fake_id(id);
 	/*
-	 * Swap both values, because READs that this end initiates are those to
-	 * which the other end responds.
+	 * Swap the two values: the other end responds to the READs that this
+	 * end initiates, and the reverse.
 	 */
 	e->event.param.conn.responder_resources = param->initiator_depth;
 	e->event.param.conn.initiator_depth = param->responder_resources;

@@ -485,7 +485,7 @@ static void exported_buffer_transfers_all_bytes(struct kunit *test)
 /*
  * Limit some MRs to 8 pages. Then the bounce buffer of one end has two MRs, and
  * the exported buffer of the other end has one. A work request must not cross
- * the border between both MRs.
+ * the border between the two MRs of the bounce buffer.
  */
 static void work_request_stays_within_staging_mr(struct kunit *test)
 {
@@ -828,8 +828,8 @@ static void late_timer_has_no_effect(struct kunit *test)
 }
 
 /*
- * The owner releases the connection, and then connect succeeds. The end counts
- * once, as each connection that has been established.
+ * The owner releases the connection before connect succeeds. The end of the
+ * connection is counted once, as that of any established connection.
  */
 static void end_of_dropped_connection_is_counted(struct kunit *test)
 {
@@ -930,8 +930,8 @@ static void wait_until_exported(struct kunit *test, u8 *got, const u8 *want)
 }
 
 /*
- * Test a blocking send or write (@writes). Its data arrive, and the connection
- * ends before the work request completes. The call must succeed.
+ * Test a blocking write (if @writes is true) or send. Its data arrive, and then
+ * the connection ends before the work request completes. The call must succeed.
  */
 static void completed_before_end(struct kunit *test, bool writes)
 {
@@ -1102,8 +1102,9 @@ static void receive_invalidation(struct kunit *test,
 }
 
 /*
- * The peer's message has invalidated the key of the region, but has not
- * completed yet on this side. Check that the owner can revoke the region now.
+ * The peer's message has invalidated the key of the region, but its receive has
+ * not completed yet on this side. Check that the owner can revoke the region
+ * now.
  */
 static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 {

@@ -585,7 +585,10 @@ static const char * const bad_commands[] = {
 	CLIENT ",samples=1000001",
 	CLIENT ",fr,warmup=1",
 	CLIENT ",compat,wlat,warmup=1",
-	/* refused: invalidation of a key in a memory mode without such a key */
+	/*
+	 * refused: server_inv or read_inv in a mem_mode that invalidates no
+	 * keys
+	 */
 	CLIENT ",mem_mode=mr,server_inv",
 	SERVER ",read_inv,mem_mode=mw",
 };

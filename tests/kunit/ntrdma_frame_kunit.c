@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Headers of frames: decode reverses encode, and finds each fault. */
+/* Test headers of frames: decode reverses encode, and finds each fault. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -16,7 +16,7 @@ static const struct ntrdma_frame_place here = {
 	.chunk = NTRDMA_CHUNK_MAX,
 };
 
-/* A valid frame of each kind, with all fields that it can have. */
+/* Return a valid frame of a kind, with all fields that the kind can have. */
 static struct ntrdma_frame example(u8 kind)
 {
 	struct ntrdma_frame frame = {
@@ -165,7 +165,7 @@ static void kind_0_or_unknown_is_refused(struct kunit *test)
 	}
 }
 
-/* The flags that each kind may have in any combination with its example. */
+/* Add each flag that a kind must not have to a valid frame of this kind. */
 static void unknown_flag_of_kind_is_refused(struct kunit *test)
 {
 	struct ntrdma_frame frame, got;
@@ -412,7 +412,10 @@ static void wrong_values_of_other_kinds_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, decode(&frame, &got), NTRDMA_FRAME_BAD);
 }
 
-/* An accepted header stays within the ring, and is encoded to the same bytes. */
+/*
+ * A header that is accepted stays within the ring, and is encoded to the same
+ * bytes.
+ */
 static void random_headers_are_refused_or_sound(struct kunit *test)
 {
 	struct ntrdma_wire_hdr hdr, back;

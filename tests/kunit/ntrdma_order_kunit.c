@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Numbers of messages, times, opcodes. */
+/* Test numbers of messages, times of repetition, and opcodes. */
 #include <kunit/test.h>
 
 #include "../../ntrdma/order.c"
@@ -15,7 +15,7 @@ static void msn_wraps_at_24_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntrdma_msn_diff(0x800001, 0), -0x7fffff);
 }
 
-/* From <rdma/ib_verbs.h>: the enumerators name the times, in units of 10 us. */
+/* The names of these enumerators are times in ms: 655_36 means 655.36 ms. */
 static void rnr_times_match_their_enumerators(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ntrdma_rnr_us(IB_RNR_TIMER_655_36), 655360);

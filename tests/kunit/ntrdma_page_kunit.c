@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page of an inbox: sizes, hello, agreement. */
+/* Test the first page of an inbox: sizes, hello, agreement. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -165,7 +165,7 @@ static void rings_are_behind_the_page_and_do_not_overlap(struct kunit *test)
 			NTRDMA_PAGE_BYTES + 9 * (size_t)SZ_16M);
 }
 
-/* Each side has the offer of the other: both results are equal and valid. */
+/* Agree on random offers on both sides: the two results are equal and valid. */
 static void agreement_is_the_same_on_both_sides(struct kunit *test)
 {
 	struct ntrdma_hello a = example(), b = example();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Indexes of a ring: all states of small rings, and a simulation of both ends. */
+/*
+ * Test indexes of a ring: all states of a small ring, and a simulation of both
+ * ends.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -7,7 +10,10 @@
 
 #define CELLS 8
 
-/* Origins of the indexes: begin, wrap of 32 bits, middle. */
+/*
+ * First values of the indexes: 0, just before the wrap at 2^32, and just before
+ * 2^31.
+ */
 static const u32 origins[] = { 0, U32_MAX - 3, U32_MAX, 0x7ffffffc };
 
 static struct ntrdma_ring at(u32 cons, u32 filled)
@@ -26,7 +32,10 @@ static void init_empty_ring_has_all_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntrdma_ring_filled(&ring), 0);
 }
 
-/* Each index of the peer, valid or not, in each state of the ring. */
+/*
+ * Try each index that the peer may write, valid or not, in each state of the
+ * ring.
+ */
 static void set_prod_accepts_only_filled_to_cells(struct kunit *test)
 {
 	u32 i, filled, to;
@@ -88,7 +97,10 @@ static void must_tell_while_polling_from_quarter_on(struct kunit *test)
 	}
 }
 
-/* The consumer sleeps at index 0, and the producer passes it in one step. */
+/*
+ * The consumer sleeps at index origins[i]. The producer moves from @from to
+ * @to.
+ */
 static void must_bell_only_if_bell_is_passed(struct kunit *test)
 {
 	s32 from, to;
@@ -104,7 +116,10 @@ static void must_bell_only_if_bell_is_passed(struct kunit *test)
 						from <= 0 && to > 0);
 }
 
-/* Random frames through one ring; each end sees only what the other publishes. */
+/*
+ * Pass random frames through a ring. Each end sees only what the other
+ * publishes.
+ */
 static void both_ends_agree_after_random_frames(struct kunit *test)
 {
 	struct ntrdma_ring tx = at(U32_MAX - 1000, 0), rx = tx;

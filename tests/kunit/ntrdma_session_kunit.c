@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions: each answer of the state machine, and two sides that crash at will. */
+/*
+ * Test sessions: each answer of the state machine, and two sides that crash at
+ * random.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -55,7 +58,9 @@ static struct ntrdma_look side_shows(const struct side *side)
 	};
 }
 
-/* Look at the peer and do what the result asks for. */
+/*
+ * Look at the peer's page and do the step that ntrdma_session_look() returns.
+ */
 static enum ntrdma_step side_tick(struct side *side, const struct side *peer,
 				  u64 now_ms)
 {
@@ -111,7 +116,10 @@ static void hello_that_changes_while_read_is_not_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.s.reason, NTRDMA_REASON_NONE);
 }
 
-/* The copy of the hello reads the number last, and the other words before it. */
+/*
+ * Simulate a copy of the hello that has read the number last, after the peer
+ * has changed it from 21 to 22.
+ */
 static void hello_that_is_copied_before_its_number_is_not_accepted(struct kunit *test)
 {
 	struct ntrdma_look look;

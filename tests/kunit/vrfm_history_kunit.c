@@ -56,7 +56,7 @@ static void life_cmp_is_a_total_order(struct kunit *test)
 		}
 }
 
-/* The tie breaker is compared only if both lives are not synced. */
+/* The tie breaker has no effect on lives that are synced and not direct. */
 static void life_cmp_ignores_whose_if_synced(struct kunit *test)
 {
 	struct vrfm_life a = {

@@ -83,8 +83,8 @@ static bool fuzz_queued(struct work_struct *work)
 
 static int fuzz_tables;
 /*
- * Function to call before each read of that number, and when the page is
- * write-protected, or NULL.
+ * Function to call before each read of fuzz_tables, and when the page is
+ * write-protected; or NULL.
  */
 static void (*fuzz_on_tables)(struct page *page);
 
@@ -174,7 +174,7 @@ static bool fuzz_protected_locked;
 /* Number of events of an invalid type. */
 static unsigned int fuzz_wrong_events;
 
-/* Whether this machine seems to be suspended. */
+/* Return value of vrfm_is_suspending(). */
 static bool fuzz_suspending;
 
 bool vrfm_is_suspending(void)

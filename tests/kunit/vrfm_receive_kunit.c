@@ -620,8 +620,8 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
 }
 
 /*
- * Return whether the message is marked as containing a part of a write that a
- * later message completes.
+ * Check whether the message has the flag DIRECT: it has a part of a write, and
+ * a later message completes this write.
  */
 static bool has_a_part(struct fuzz *f, u64 sequence)
 {
@@ -955,7 +955,10 @@ static bool told(struct fuzz *f)
 	return test_bit(0, f->vdev->stage.told);
 }
 
-/* The last user of the range has left half a second ago. */
+/*
+ * Simulate a range whose last use was half a second ago, with two values of
+ * unstage_ms.
+ */
 static void range_without_user_is_unstaged_after_unstage_ms(struct kunit *test)
 {
 	struct vrfm_stage *stage = stage_shown(test);
@@ -1142,7 +1145,10 @@ static int barrier_at_once(struct fuzz *f)
 	return vrfm_scan_own(f->vdev, &wait);
 }
 
-/* While another call waits for room, a non-blocking call gets no room. */
+/*
+ * While another call waits for room, a non-blocking call gets no room. So it
+ * fails if the page has changed, because sending the change needs room.
+ */
 static void flush_needs_room_for_changed_page_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1233,7 +1239,10 @@ static void writer_end(struct kunit *test, struct writer *writer,
 	KUNIT_EXPECT_EQ(test, writer->ret, 0);
 }
 
-/* Check within 2 s whether a task runs with a priority of real-time tasks. */
+/*
+ * Wait some seconds until a task gets a real-time priority. Return whether it
+ * has.
+ */
 static bool gets_fifo(struct task_struct *task)
 {
 	unsigned int i;
@@ -1299,8 +1308,8 @@ static void four_messages(struct fuzz *f)
 }
 
 /*
- * The words of each message are recorded in a step of its own. A writer that
- * waits for the lock gets it after the first message.
+ * The link goes down, and records the words of each message as missed in a step
+ * of its own. A writer that waits for the lock gets it after the first message.
  */
 static void link_down_lets_writers_in_between(struct kunit *test)
 {
@@ -1378,7 +1387,10 @@ static void race(struct page *page)
 	page_ref_add(page, race_maps ? 1 : -1);
 }
 
-/* Return whether a page counts as held if it has HOLDERS beside two programs. */
+/*
+ * Check if a page with two programs and HOLDERS other references counts as
+ * held.
+ */
 static bool is_held(struct fuzz *f, struct page *page, int holders, int at,
 		    bool maps)
 {
@@ -1396,7 +1408,9 @@ static bool is_held(struct fuzz *f, struct page *page, int holders, int at,
 	return held;
 }
 
-/* One reference is that of the device. */
+/*
+ * Only references other than those of the device and page tables are holders.
+ */
 static void page_with_holder_is_held(struct kunit *test)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -1419,7 +1433,8 @@ static void page_with_holder_is_held(struct kunit *test)
 
 /*
  * A page that is held all the time is write-protected less and less often. It
- * does not count for the limit of writable pages, because it would stay.
+ * does not count for the limit of writable pages, because it would always use
+ * up a part of this limit.
  */
 static void held_page_backs_off_and_does_not_count(struct kunit *test)
 {

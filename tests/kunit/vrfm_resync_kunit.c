@@ -168,9 +168,9 @@ static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 }
 
 /*
- * While the peer itself loads, no peer offers the image. The time limit for
- * this begins after the peer's SWEPT note, which says that the peer has sent
- * its own words.
+ * While the peer itself loads, no peer offers the image. The time limit for a
+ * load that no peer serves begins after the peer's SWEPT note, which says that
+ * the peer has sent its own words.
  */
 static void load_waits_while_holder_loads(struct kunit *test)
 {
@@ -340,7 +340,7 @@ static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 	f->link->changed_lineage = false;
 	/*
 	 * The wait for the peer is limited, because the peer does not load the
-	 * missing writes while it is still connected to the departed node.
+	 * missing writes while its own link to the departed node is still up.
 	 */
 	f->link->waits_since -= 9 * HZ;
 	KUNIT_EXPECT_FALSE(test, looks(f));
@@ -566,7 +566,7 @@ static void sync_step_begins_with_whole_double(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 0, WORDS), 1U);
 }
 
-/* The last step may send more runs than others, but not any number of them. */
+/* The last step may send more runs than other steps, up to another limit. */
 static void last_sync_step_is_limited_by_runs(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -624,7 +624,10 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
-/* A set with more than a quarter of its pages is replaced by the own words. */
+/*
+ * If more than a quarter of the set's pages is used, the own words replace the
+ * set.
+ */
 static void large_missed_map_is_replaced_by_own_words(struct kunit *test)
 {
 	const u32 chunk = VRFM_MAP_CHUNK * VRFM_WORD;
@@ -741,7 +744,10 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 	f->link->todo = 0;
 	fuzz_kicks = 0;
 	vrfm_resync_end(f->vdev);
-	/* One is the work that chooses the next load. */
+	/*
+	 * One of the two is the work that chooses the next load, the other is
+	 * that of the link.
+	 */
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 2U);
 	KUNIT_EXPECT_EQ(test, bitmap_weight(f->link->gone_due, VRFM_NODES), 100U);
 	KUNIT_EXPECT_EQ(test, f->link->todo,

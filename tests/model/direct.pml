@@ -55,7 +55,7 @@ chan told = [2] of { bool, byte };
 byte b_mem[3], twin[3];
 bool has_twin;
 byte number, answered;
-bool b_staged;			/* vrfm_stage.told */
+bool b_staged;			/* the last STAGE contained the block: vrfm_stage.told */
 bool b_up = true;
 
 inline judge()
@@ -73,7 +73,10 @@ inline judge()
 #endif
 #define MAY(word) (FENCE && (word != DATA || !a_staged))
 
-/* Model of vrfm_link_update(): write a word directly if MAY() allows it, else by a message; or miss it. */
+/*
+ * Model of vrfm_link_update(): write a word directly if MAY() allows it, else
+ * by a message. If the link is down or words are missed, miss the word.
+ */
 inline update(word, value)
 {
 	atomic {

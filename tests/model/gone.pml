@@ -3,24 +3,27 @@
  * A writer has departed, and each node has received a different part of its writes.
  * This is a simple model of vrfm/resync.c and vrfm/history.c.
  *
- * Each node has a record of its image for each life (id and epoch) of the writer.
- * The record has the state of the link, READY or not, and the serial of the last
- * update. The record also tells whether the image may have a part of another update
- * (DIRECT). If these three do not determine the image, the record has the id of a
- * node as well, because images with equal records could differ otherwise. Records
- * are ordered, first by the last life of the writer.
+ * Each node has a record of its image for each life (id and epoch) of the
+ * writer. The record has the state of the link, READY or not, and the serial of
+ * the last update. The record also tells whether the image may have a part of
+ * another update (DIRECT). If state, serial and DIRECT do not determine the
+ * image, the record has the id of a node as well. Without the id, images with
+ * equal records could differ. Records are ordered, first by the last life of
+ * the writer.
  *
- * A node completes its record when its link to the writer is down. The node sends
- * the record when the record changes, and when a link comes up. A node that receives
- * a higher record loads the image of the sender, and adopts the record. Nodes that
- * were never linked with the writer do the same, such as the writer's own next life.
+ * A node completes its record when its link to the writer is down. The node
+ * sends the record when the record changes, and when a link comes up. A node
+ * that receives a higher record loads the image of the sender, and adopts the
+ * record. Nodes that were never linked with the writer, such as the writer's
+ * own next life, do the same.
  *
- * Two nodes are survivors, and the third one is a survivor or a newcomer. The
- * writer wrote up to serial 2. In another life, which has also ended, it wrote other
- * words, and some nodes have not seen that life. MIXED is the image of a node whose
- * link was not READY. PART is the image of a node that received only the first
- * messages of a write. Neither image was ever the content of the writer's memory,
- * and no other node has the same image.
+ * Two nodes are survivors, which were linked with the writer. The third one is
+ * a survivor or a newcomer, which was not. The writer wrote up to serial 2. In
+ * another life, which has also ended, it wrote other words, and some nodes have
+ * not seen that life. MIXED is the image of a node whose link was not READY.
+ * PART is the image of a node that received only the first messages of a write.
+ * Neither image was ever the content of the writer's memory, and no other node
+ * has the same image.
  *
  * G8: at the end all nodes have the image of the node with the highest record.
  *

@@ -12,11 +12,12 @@
  * that are neither live nor own words of L. Then L sends GRANT, and W may become
  * READY.
  *
- * When the link comes up, L sends INFO with the number of its last load. If W has
- * not answered this load, all own words of W are missed words: L may have
- * overwritten applied words of W by older ones of the image. W does not become READY
- * before INFO arrives, even after a GRANT. In the protocol all messages carry the
- * grant, but INFO is a separate message.
+ * When the link comes up, L sends INFO with the number of its last load. If W
+ * has not answered this load, all own words of W are missed words: L may have
+ * overwritten applied words of W by older ones of the image. W does not become
+ * READY before INFO arrives, even after a GRANT. The reason is that in the
+ * protocol each message carries the grant, so a message with the grant may
+ * arrive before INFO.
  *
  * G2: on a node that has received SYNCED, the word of W never returns to an older
  * value.

@@ -12,10 +12,16 @@ hidden byte G8 = true;
 hidden byte G9 = true;
 /* Events: no event is lost between nodes that stay connected, and no event arrives twice. */
 hidden byte EV = true;
-/* ntrdma's sessions: frames and lives, both sides come UP, sizes of the accepted life. */
+/*
+ * ntrdma's sessions. N1: a frame is taken only by the life for which it was
+ * made. N2: both sides come UP. N3: the sizes are those of the accepted life.
+ */
 hidden byte N1 = true;
 hidden byte N2 = true;
 hidden byte N3 = true;
-/* ntrdma's rings: no consumer sleeps beside frames, and no producer waits beside room. */
+/*
+ * ntrdma's rings. N4: no consumer sleeps while there are frames. N5: no
+ * producer waits while there is room.
+ */
 hidden byte N4 = true;
 hidden byte N5 = true;

@@ -2,19 +2,22 @@
 /*
  * One ring: its indexes, doorbells and room, ntrdma/ring.c and the rules of its users.
  *
- * A producer sends frames of one or NEED cells, and stops at any time. A consumer
- * takes cells and gives them back. Each side's stores and doorbells pass through a
- * FIFO, in order, and reach the other side at any time later: the store buffer of a
- * processor, or posted writes of an NTB. virt_mb() waits until the own FIFO is empty.
+ * A producer sends frames of one or NEED cells, and stops at any time. A
+ * consumer takes cells and gives them back. Each side's stores and doorbells
+ * pass through a FIFO, in order, and reach the other side at any time later.
+ * The FIFO models the store buffer of a processor, or posted writes of an NTB.
+ * virt_mb() waits until the FIFO of the calling side is empty.
  *
- * COHERENT: the sides tell each other by words whether they sleep. A doorbell of a side
- * is remembered from the time when it begins to arm until it wakes.
+ * COHERENT memory: each side writes to a word (bell or room) whether it sleeps,
+ * and its peer reads this word. A doorbell is remembered if it arrives after
+ * the side has begun to arm, until the side wakes.
  *
- * NTB: nothing depends on such a word. The producer always rings. The doorbell of a side
- * is cleared and unmasked before it looks again. The consumer rings at the end of a poll
- * if it has freed more than CELLS - NEED since it last rang. A frame with its padding
- * may need more than half of the smallest ring, so half of the ring is too late. It
- * never needs more than three quarters, so a quarter is soon enough.
+ * NTB: nothing depends on such a word. The producer always rings. A side clears
+ * and unmasks its doorbell before it reads the peer's index again. The consumer
+ * rings at the end of a poll if it has freed more than CELLS - NEED since it
+ * last rang. A frame with its padding may need more than half of the smallest
+ * ring, so to ring after half of the ring would be too late. It never needs
+ * more than three quarters, so to ring after a quarter is soon enough.
  *
  * Indexes count modulo WRAP, so the search covers any number of frames.
  *
@@ -59,7 +62,7 @@ byte index;			/* cells before it are taken */
 
 #define virt_mb(fifo) (len(fifo) == 0)
 
-/* ntrdma_ring_must_bell() */
+/* Model of ntrdma_ring_must_bell() */
 #ifdef BELL_BEHIND
 #define MUST_BELL (DIFF(seen_bell, from) > 0 && DIFF(seen_bell, from) <= DIFF(to, from))
 #else
@@ -241,7 +244,10 @@ end_sleep:		d_step { rung_consumer -> rung_consumer = false; seen_prod = prod }
 
 init
 {
-	/* Both are searched, and first the one that the variant concerns. */
+	/*
+	 * Search both kinds of memory, first the kind that the variant
+	 * concerns.
+	 */
 	if
 #if defined(NO_UNMASK_LOOK) || defined(NO_WAIT_LOOK) || defined(BELL_AHEAD) || \
 	defined(MORE_THAN_HALF) || defined(MORE_THAN_RING)

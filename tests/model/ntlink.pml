@@ -236,7 +236,10 @@ end:		do
 #ifdef NO_SEAL
 				act = true;
 #endif
-				/* With other sizes the frame is not found, or not well-formed. */
+				/*
+				 * If the sides use different sizes, the frame
+				 * is not found, or is not well-formed.
+				 */
 				act = act && terms[i] == accepted[i] && terms[p] == accepted[p];
 				if
 				:: act ->
@@ -302,7 +305,7 @@ init
 	:: d_step { calm = true; cut[0] = false; cut[1] = false } -> break
 	od;
 	timeout;
-#ifndef UP_ALONE	/* It breaks N2 as well. */
+#ifndef UP_ALONE	/* Do not check N2 in UP_ALONE, which breaks N2 as well. */
 	N2 = (state[0] == UP && state[1] == UP && accepted[0] == life[1] && accepted[1] == life[0] &&
 	      terms[0] == life[1] && terms[1] == life[0]);
 	assert(N2)

@@ -2,11 +2,12 @@
 /*
  * One page of two words on one node: vrfm/scan.c, mapper.c, write.c, mem.c.
  *
- * A program stores into word 0 through a mapping, and then makes a call. Another
- * program, which belongs to another family of processes, writes word 0 by calls. Or
- * it writes without page tables, like an adapter that reads a file into the mapping.
- * A peer writes word 1. The scanner compares the page with its twin, and frees the
- * twin.
+ * A program stores into word 0 through a mapping, and then makes a call.
+ * Another program, which belongs to another family of processes, writes word 0
+ * by calls. Or this other program writes word 0 without page tables, like an
+ * adapter that reads a file into the mapping. A peer writes word 1. The scanner
+ * compares the page with its twin (a copy made before the stores), and frees
+ * the twin.
  *
  * G3: a call is accepted after the stores that were made before it.
  * G8: at the end the node has sent the last value of word 0.
@@ -276,8 +277,9 @@ active proctype mapper()
 }
 
 /*
- * Model of vrfm_page_is_held(), which reads both numbers one after the other: does anything but page tables hold it?
- * T is the number of page tables before the page was write-protected.
+ * Model of vrfm_page_is_held(), which reads refs and tables one after the
+ * other: set OVER if only the device and page tables hold references. T is the
+ * number of page tables before the page was write-protected.
  */
 inline look_held(over, n, t)
 {

@@ -2,11 +2,12 @@
 /*
  * Model of the window of a link: vrfm/link.c, vrfm/write.c.
  *
- * A writer waits for room, takes the write lock (order), and appends the runs of a
- * call to the open message. If this message is full, the writer opens another one.
- * At the same time, in softirq context, the adapter completes messages, and the
- * peer acknowledges them. A completion may post the open message. The link is cut
- * once. The runs of messages that are not acknowledged are missed words then.
+ * A writer waits for room, takes the write lock (order), and appends the runs
+ * (consecutive words) of a call to the open message. If this message is full,
+ * the writer opens another one. At the same time, in softirq context, the
+ * adapter completes messages, and the peer acknowledges them. A completion may
+ * post the open message. The link is cut once. Then the runs of all messages
+ * that are not acknowledged become missed words.
  *
  *	acked <= completed <= posted <= opened <= acked + SLOTS
  *

@@ -24,8 +24,8 @@ struct hostile_flood {
 };
 
 /*
- * Send a connect request. Each request has another QP number, because the CM
- * ignores a second request with the same number as a duplicate.
+ * Send a connect request. Each request has a QP number of its own, because the
+ * CM ignores a second request with the same QP number as a duplicate.
  */
 static int hostile_flood_dial(struct hostile_flood *flood,
 			      struct rdma_cm_id *id)

@@ -17,8 +17,8 @@
 #define HOSTILE_WORDS 32
 
 /*
- * Remote key that a scenario writes to this parameter. Steps use it for KEY
- * "told".
+ * Remote key that a scenario writes to this parameter. Steps of step.c use this
+ * key if their KEY is "told".
  */
 unsigned int hostile_told;
 module_param_named(told, hostile_told, uint, 0600);

@@ -3,8 +3,8 @@
  * krdma_hostile - a peer of krdma that breaks the protocol
  *
  * A command is one line written to /proc/krdma_hostile. It runs in the writing
- * task; write() returns its errno, and read() on the same descriptor its
- * result, "ret ms text". One command runs at a time.
+ * task. write() returns the errno of the command. read() on the same descriptor
+ * returns the result, "ret ms text". One command runs at a time.
  *
  *	attack HOST PORT HELLO STEP...
  *		connect with HELLO for private data, do the steps, disconnect
@@ -77,8 +77,8 @@ struct hostile_recv {
  * @status: status of the first work request that was refused or failed
  * @nonzero: number of bytes from READs that are not zero
  * @received: number of received messages
- * @shown: buffer that the first message (START) describes; all zeroes: no
- *	buffer
+ * @shown: buffer that the first message (START) describes; all members are
+ *	zero if START describes no buffer
  * @closed: reason of the victim's close; 0 if the victim has not closed
  * @closed_ms: time from @begun to the victim's close, in ms
  */

@@ -21,11 +21,11 @@
  *	closed:MS		wait at most MS until the victim closes
  *
  * KEY and ADDR are numbers, or one of these words, which may be followed by +N
- * or -N. "shown" is the key or the begin of the buffer that the victim's START
- * describes. "end" is the end of this buffer. "old" is the key or the begin of
- * the buffer that the START of the previous session described. "told" is the
- * value of the module parameter. Each step waits until its work requests have
- * completed.
+ * or -N. "shown" is the key or the start address of the buffer that the
+ * victim's START describes. "end" is the end of this buffer. "old" is the key
+ * or the start address of the buffer that the START of the previous session
+ * described. "told" is the value of the module parameter. Each step waits until
+ * its work requests have completed.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>

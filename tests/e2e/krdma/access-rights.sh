@@ -5,8 +5,8 @@
 # access-rights: access of a peer to the regions that node 1 exposes. READs and WRITEs of the peer access exactly the
 # memory of a region, whatever kind of memory it is. The peer cannot write a region for reading, and cannot read a
 # region for writing. After the keys of a region are revoked, the peer cannot access the region, although the connection
-# is up. A key of a region in a domain is valid only in that domain. A key of another region is valid only on its
-# connection. A region of a domain is registered once for all connections of the domain.
+# is up. A key of a region in a domain is valid only in that domain. A key of a region outside any domain is valid only
+# on one connection. A region of a domain is registered once for all connections of the domain.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -158,7 +158,7 @@ allowed() {
 
 # gone COMMAND [revoke=0]: COMMAND of node 2 succeeds while node 1 exposes its region, and is refused after node 1 has
 # revoked the region's keys. With revoke=0 node 1 frees the region instead, which makes its keys invalid as well. The
-# refused request is the first event that ends the connection.
+# connection stays up until the refused request ends it.
 gone() {
 	local what=$1 how=${2:-keep=1}
 	open mr_pool=16
@@ -197,7 +197,7 @@ gone() {
 	closed
 }
 
-# Use a key of domain 1 on another connection of domain 1, which works, and on a connection of domain 2, which is refused.
+# A key of domain 1 can be used on another connection of domain 1. On a connection of domain 2 its use is refused.
 domains() {
 	local i what
 	for what in fetch store; do
@@ -237,7 +237,7 @@ domains() {
 	done
 }
 
-# Use a key of a connection without a domain on another connection of the same listener, which is refused.
+# The use of a key of a connection without a domain is refused on another connection of the same listener.
 strangers() {
 	local i what
 	for what in fetch store; do
@@ -356,7 +356,8 @@ if ((NODE == 1)); then
 	expect 0 listen l1 0.0.0.0 7001 domain=1
 	expect 0 listen l2 0.0.0.0 7002 domain=2
 	expect 0 listen l3 0.0.0.0 7003 domain=1
-	# Put the domains now. They continue to exist, because the listeners hold references.
+	# Put the references of krdma_test to the domains. The domains continue to exist, because the listeners hold
+	# references to them.
 	expect 0 undomain
 fi
 barrier listening

@@ -125,8 +125,8 @@ attempt_end() {
 	kt_ret=$ret kt_ms=$ms kt_text=$text
 }
 
-# dialler_told RESULT: count the client of a server that lacks memory. It is counted in "told" if the server has
-# rejected it at once, and in "hanging" if it waits until its timeout. RESULT is the result of the server's accept.
+# dialler_told RESULT: count one client of a server that lacks memory: in "told" if the server has rejected the client
+# at once, or in "hanging" if the client waits until its timeout. RESULT is the result of the server's accept.
 dialler_told() {
 	if ! kt_result dial 20; then
 		hanging=$((hanging + 1))
@@ -149,7 +149,7 @@ calls() {
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
-	# End the server of node 1 first, because both nodes have one kernel, and krdma_test has only one server.
+	# End the server of node 1 first, because both nodes share a kernel, where krdma_test can have only one server.
 	expect 0 server end
 	each server "$refused" server 0.0.0.0 7101
 	each again "$refused" reconnect kept "$server" 7000 recv_depth=4 min=10000
@@ -312,7 +312,7 @@ if ((NODE == 1)); then
 	expect 0 listen raw 0.0.0.0 7002 raw=1
 	expect 0 server 0.0.0.0 7003 recv_depth=4
 	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
-	# This listener has a pool of MRs. So krdma invalidates the MRs of long messages, and reuses them.
+	# This listener has a pool of MRs, so krdma invalidates and reuses the MRs of long messages.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
@@ -321,7 +321,7 @@ if ((NODE == 1)); then
 	krping_pid=$!
 	barrier listening
 	while [[ ! -e /exchange/faults-over ]]; do
-		# Both nodes share a kernel, and so the slots of krdma_test. Use a slot name that node 2 does not use.
+		# Accept the raw connections of node 2, see calls().
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done

@@ -32,7 +32,7 @@ served() {
 	ok $? "server: $* ($kt_text)"
 }
 
-# lockdep_minds: whether lockdep warns when a listener ends while siw has not accepted all of its connections, see
+# lockdep_minds: succeed if lockdep warns when a listener ends before siw has accepted all of its connections, see
 # tests/vm/README.rst.
 lockdep_minds() {
 	[[ $LINK == siw && -e /proc/lockdep ]]

@@ -8,7 +8,7 @@
 #   node 1 (listens on 7000, never accepts on 7001) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# The scenario does not run on debug-6.1/siw. If a task is killed while it connects, siw of 6.1 frees the endpoint, and
+# The scenario does not run on debug-6.1/siw. If a task is killed while it connects, siw of 6.1 frees the endpoint, but
 # uses it when the listener ends (KASAN report in siw_destroy_listen()).
 #
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1
@@ -121,7 +121,8 @@ accept_waits() {
 	expect 0 release l
 }
 
-# Disconnect raw connections. krdma calls closing() on both sides, and its argument shows which side has disconnected.
+# Disconnect raw connections. krdma calls closing() on both sides. The argument of closing() shows which side has
+# disconnected.
 # The owner releases the connection in closing().
 raw_client() {
 	local end

@@ -5,7 +5,7 @@
 # chaos: ten minutes of failures. Eight persistent connections are under load, while the link is cut, the network loses
 # and delays packets, RDMA devices are removed and recreated on both sides, connections are dropped, and tasks are
 # killed. Afterwards all eight are connected without intervention. Each round writes other data, and reads find no wrong
-# data. By the counts of its owner and of krdma, each posted request has completed once.
+# data. The owner of the requests and krdma both count one completion for each posted request.
 #
 #   node 1 (exports buffers on 7000, echoes by callback on 7002) <--- persistent connections of krdma ---> node 2
 #

@@ -20,11 +20,11 @@ network_ready
 barrier begun
 server=$(addr4 1)
 
-# reason ERRNO: print the errno that a rejected client gets instead of ERRNO. On siw a reject has neither reason nor
-# data, and the client only sees a closed TCP connection (siw_reject() of 6.1 and 7.3).
+# reason ERRNO: print the errno that a client gets if the server rejects it with ERRNO. On siw a reject has neither
+# reason nor data, and the client only sees a closed TCP connection (siw_reject() of 6.1 and 7.3).
 reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
 
-# still_serves PORT WHAT: one case: a new connection to PORT works after failed ones.
+# still_serves PORT WHAT: one case: a new connection to PORT works after failed connections.
 still_serves() {
 	kt rounds again "$server" "$1" 1
 	kt_is 0 "the listener serves new clients after $2"
@@ -32,7 +32,7 @@ still_serves() {
 }
 
 # One case: the listener serves clients again after its backlog was full. Two requests of full_backlog() fill the
-# backlog, although their clients have timed out. They stay in the backlog until the server accepts: accept() drops
+# backlog, although their clients have timed out. These requests stay in the backlog until accept() of the server drops
 # them. So retry until new clients get a place.
 empty_backlog() {
 	local tries

@@ -99,8 +99,8 @@ load_client_ends() {
 	done
 }
 
-# link_del: three cases: the RDMA device is removed under load, this ends in time, and no resource is left. The removal
-# takes as long as krdma needs to notify the owners of all connections.
+# link_del: three cases: the RDMA device is removed under load, the removal ends in time, and no resource is left. The
+# removal takes as long as krdma needs to notify the owners of all connections.
 link_del() {
 	local start=$SECONDS
 	timeout 60 rdma link del "$RDMADEV"
@@ -221,7 +221,7 @@ client() {
 
 # Take the network interface of this node down. This case runs with Linux 6.1 only. Packets of rxe that are queued in an
 # interface hold a reference to their QP. If the interface goes down, destroying this QP waits 50 s, and logs a warning
-# (__rxe_cleanup()). On 6.1 interface_down() avoids this wait, which always happens on 7.3. In addition, the network
+# (__rxe_cleanup()). interface_down() avoids this wait on 6.1, but cannot avoid it on 7.3. In addition, the network
 # driver of UML cannot reopen its socket (vector_open: failed to get rx irq).
 network_down() {
 	load_client

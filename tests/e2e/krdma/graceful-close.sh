@@ -62,8 +62,8 @@ messages() {
 	fi
 }
 
-# A receiver gets the last message although the sender disconnects at once after sending it. On siw the last message can
-# be lost.
+# A receiver gets the last message although the sender disconnects at once after sending it. Only on siw can the last
+# message be lost.
 last_words() {
 	local i len lost=0
 	for i in {1..60}; do
@@ -130,7 +130,7 @@ replaced() {
 	barrier replaced
 }
 
-# The reasons are zero, one, and the largest one that fits into a test's result.
+# The reasons are zero, one, and the largest number that the result of a command of krdma_test can have.
 reasons() {
 	local reason
 	for reason in 0 1 2147483647; do
@@ -265,8 +265,8 @@ both() {
 	done
 }
 
-# In raw mode the owner posts requests itself, with or without callbacks. So krdma keeps the queue pair of a closed raw
-# connection until the owner releases the connection, whichever side has closed it.
+# The owner of a raw connection posts requests to the queue pair itself. So krdma keeps the queue pair of a closed raw
+# connection until the owner releases the connection, whichever side has closed it. Here the owner has no callbacks.
 bare() {
 	local name
 	if ((NODE == 1)); then

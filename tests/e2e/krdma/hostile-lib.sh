@@ -29,7 +29,7 @@ hello() {
 	hex=${hex:--}
 }
 
-# message WORD,...: set "hex" to a message. FIELD=VALUE sets a field of its header. Other words add to the message.
+# message WORD,...: set "hex" to a message. FIELD=VALUE sets a field of its header. Other words append to the message:
 # body=N: N bytes that krdma_test accepts as data. shown=LEN/NSEGS: the head of a description of memory.
 # seg=ADDR/KEY/LEN: a segment of a description. more=N: N zero bytes. cut=N keeps only the first N bytes of the message.
 message() {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# isolation: independent peers of one listener. No peer can read old contents of the victim's memory. A silent peer delays
-# neither other peers nor the end of the listener.
+# isolation: the peers of one listener do not affect each other. No peer can read old contents of the victim's memory. A
+# silent peer delays neither other peers nor the end of the listener.
 #
 #   node 1 (victim, listens on 7000) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
 #                                    <--- krdma: a valid client ------------------------
@@ -53,8 +53,9 @@ soil() {
 	rm /dev/shm/soil
 }
 
-# A peer cannot read old data in the memory for its long message. On iWARP the victim's READ tells the peer the key of
-# this memory. siw lets the peer read all of this memory, even if the peer has described a single byte of its message.
+# A peer cannot read old data in the victim's memory for a long message. On iWARP the victim's READ tells the peer the
+# key of this memory. siw lets the peer read all of this memory, even if the peer has described a single byte of its
+# message.
 sink() {
 	if ((NODE == 1)); then
 		soil
@@ -89,7 +90,7 @@ sink() {
 
 somebody_is_connected() { [[ $(<"$files/connections") == *server*:7000* ]]; }
 
-# A client never sends START, with default timeouts. A second client is served while the first one is silent.
+# A client never sends START. The victim has default timeouts, and serves a second client while the first one is silent.
 silent() {
 	if ((NODE == 1)); then
 		kt_start taker accept new l 20000

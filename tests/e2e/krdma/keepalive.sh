@@ -98,13 +98,13 @@ client() {
 	barrier over
 }
 
-# Bulk data must not look like a dead peer if the link transfers at least 4 MB/s. A peer is not notified of WRITEs, and
-# keepalive answers wait behind the data of WRITEs and READs. So krdma limits the data in flight to the amount that a
-# link of 4 MB/s transfers in one keepalive interval, or in 5 s if the interval is longer than this default. A peer that
-# sends no answers is declared dead after four intervals.
-# On "uml", an answer behind all data of this test would take longer than four intervals. A debug kernel may not reach 4
-# MB/s, so its interval is longer than the default. On a busy machine the rate may drop for a while, so the interval is
-# not too short.
+# A peer must not be declared dead because of bulk data, if the link transfers at least 4 MB/s. Answers to keepalive
+# probes wait behind the data of WRITEs and READs, and a peer without an answer for four keepalive intervals is declared
+# dead. So krdma limits the data in flight to the amount that a link of 4 MB/s transfers in one interval, or in 5 s if
+# the interval is longer than this default.
+#
+# On "uml", an answer behind all data of this test would take longer than four intervals. The intervals of other kernels
+# are longer, because a debug kernel may not reach 4 MB/s.
 bulk() {
 	local slot=c op size count=90 both=50 patience=$((1000 * slow)) long
 	((slow < 4)) || { count=60 both=30 patience=20000; }

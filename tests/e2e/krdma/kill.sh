@@ -60,8 +60,8 @@ reap() {
 	wait "$1"
 }
 
-# killed SLOT PREFIX [STATE [DELAY_US]]: wait until the connection in SLOT is in STATE, and DELAY_US longer. Then kill
-# the task that kt_start has started last, and count the kill.
+# killed SLOT WHAT [STATE [DELAY_US]]: wait until the connection in SLOT is in STATE, and DELAY_US longer. Then kill the
+# task that kt_start has started last, and count the kill as a hit or miss of WHAT.
 killed() {
 	kt kill "$1" "$kt_pid" "${3:-any}" 1500 "${4:-0}"
 	ended "$kt_pid"
@@ -176,7 +176,7 @@ connects_at_random() {
 	network
 }
 
-# up_to N: kill connects until the total is N. Repeat this, because some kills come too late.
+# up_to N: kill connects until the total number of kills is N. Repeat this, because some kills come too late.
 up_to() {
 	local i
 	for i in {1..10}; do

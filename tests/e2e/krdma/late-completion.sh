@@ -22,7 +22,8 @@ barrier begun
 rounds=50
 late_ms=20
 
-# in_time: end the delay of handlers, and check the counts of queues that were destroyed during a delay and after it.
+# in_time: end the delay of handlers. Check that no queue was destroyed while its handler was delayed ("early"), and
+# that some queues were destroyed soon after their handler had continued ("near").
 in_time() {
 	local early near
 	kt intime

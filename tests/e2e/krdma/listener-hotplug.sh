@@ -146,8 +146,8 @@ other_idn() {
 	[[ -n $now && $now != "$2" ]]
 }
 
-# The listener's address moves to another port of the machine. krdma must create another cm_id, because a cm_id stays
-# bound to the port where it was created.
+# Simulate that the listener's address moves to another network interface, as a bonding device does. krdma must create
+# another cm_id, because a cm_id stays bound to the RDMA device for which it was created.
 moves() {
 	local was
 	was=$(idn 7000)

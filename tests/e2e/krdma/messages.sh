@@ -75,7 +75,7 @@ client_messages() {
 }
 
 # Lengths of messages that the client sends, and options of the command longsendv, which describe the pieces of memory
-# that have the message. The server sends the messages back.
+# of a message. The server sends the messages back.
 piece_sizes="1 4080 4081 65535 65536 150001"
 piece_kinds=(piece=1000 "piece=1000000 skip=777" skip=777 bvec=1 "bvec=1 skip=4097 piece=300")
 

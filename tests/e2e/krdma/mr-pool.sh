@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mr-pool: a pool keeps MRs of freed regions for new regions, up to its limit, of any size. A pool keeps an MR only if
-# its key is invalid, and gives the MR another key each time. The key of a freed region is refused, even while another
-# region uses its MR. Long messages reuse the same MRs. The pool is freed with the connection.
+# mr-pool: a pool keeps MRs of freed regions, up to its limit, for new regions of any size. It keeps an MR only if the
+# key of the MR is invalid, and gives the MR another key for each region. The key of a freed region is refused, even
+# while another region uses its MR. Long messages reuse the same MRs. The pool is freed with the connection.
 #
 #   node 1 (exposes regions, receives on 7000) <--- krdma ---> node 2 (creates regions, reads exposed ones, sends)
 #

@@ -55,7 +55,8 @@ accepts() {
 	kt_is 0 "connection $1 is accepted"
 }
 
-# Node 1 has a larger MTU than node 2, which has 1500 and connects. The side that connects chooses the path MTU.
+# Node 1 connects to node 2, and has the larger MTU. The side that connects chooses the path MTU. By default it chooses
+# the path MTU of its own interface, and with path_mtu=1024 the smaller one.
 plain_server() {
 	expect 0 listen l 0.0.0.0 7000 max_msg=1048576 tos=104
 	barrier listening
@@ -98,7 +99,7 @@ plain_client() {
 	expect 0 release short
 }
 
-# The node with the smaller MTU connects.
+# Node 2, which has the smaller MTU, connects to node 1.
 reverse_server() {
 	expect 0 listen l 0.0.0.0 7001
 	barrier listening-reverse

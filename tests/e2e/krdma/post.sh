@@ -117,7 +117,8 @@ says() {
 	done
 }
 
-# Check that krdma_query() returns the properties of the device, and limits. A limit is the smaller offer of both sides.
+# Check that krdma_query() returns the properties of the device, and the limits of the connection. Each limit is the
+# smaller one of the offers of both sides.
 queries() {
 	expect EINVAL query w size=8
 	# Pass the size of a later version of the struct, which has unknown members at its end.
@@ -167,8 +168,8 @@ full_queue() {
 	kt release s
 }
 
-# If a request finds the queue full, it is refused. The task does not post it again. The write-space callback posts it,
-# until all requests have completed.
+# A request that finds the queue full is refused. The write-space callback, instead of the task, posts it again, until
+# all requests have completed.
 write_space() {
 	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4 space=1
 	kt_is 0 "connected with four slots and a callback"
@@ -337,7 +338,7 @@ both_read() {
 	for i in {1..3}; do
 		barrier "both-wait$i"
 		kt_start reads async $side read region 8 1000 chain=8 offset=4180000
-		# Neither end has received a response to its READs yet.
+		# After 50 ms both ends have posted their READs, and the delay of 150 ms still holds back the responses.
 		sleep 0.05
 		kt async $side write virt 10 64 offset=4100000
 		kt_is 0 "$i: writes behind reads of both ($kt_text)"
@@ -366,7 +367,7 @@ both_read() {
 	kt release $side
 }
 
-# in_flight: whether any connection has a request in its send queue.
+# in_flight: succeed if any connection has a request in its send queue.
 in_flight() {
 	awk 'NR > 1 { n += $(NF - 1) } END { exit !n }' /sys/kernel/debug/krdma/connections
 }

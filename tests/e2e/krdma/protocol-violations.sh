@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# protocol-violations: a peer that breaks the protocol in every way, as client and as server. The connection of this
-# peer ends with the expected errno and counter, and few log lines. Another connection continues, and the next new
+# protocol-violations: a peer breaks the protocol in every way, as client and as server. The connection of this peer
+# ends with the expected errno and counter, and with few log lines. Another connection continues, and the next new
 # connection works. Each case proves that the attack was sent: the victim's adapter has acknowledged it, and the
 # victim's counters have changed.
 #
@@ -38,7 +38,7 @@ started=("$start}" start:5000)
 # ---- node 2: attack ----
 
 # left STEP...: check that all messages of these steps have left this node: the victim's adapter has acknowledged or
-# refused each of them. The last message may have no answer if the victim has closed the connection. For this case the
+# refused each of them. The last message may have no answer if the victim has closed the connection. In this case the
 # counters on node 1 show that the message has arrived. For a flood it is enough if some messages have an answer.
 left() {
 	local answered=$((got[acked] + got[refused]))
@@ -108,7 +108,7 @@ begin() {
 }
 
 # Print the number of krdma's log lines. Counting takes a quarter of a second. So the count at the end of a row is used
-# again as the count at the begin of the next row, and a line that is logged between two rows counts for the later row.
+# again as the count at the start of the next row, and a line that is logged between two rows counts for the later row.
 logged() { dmesg_node | grep -c '\] krdma:'; }
 
 # moved COUNTERS: check that each of COUNTERS has grown, and that no other counter of protocol errors has grown. NAME
@@ -160,8 +160,8 @@ until_over() {
 	until [[ $(kt_state v) != ESTABLISHED ]] || ((SECONDS >= end)); do sleep 0.02; done
 }
 
-# suffer LISTENER HOW: accept connections, and receive messages until that of the newcomer arrives. Write the earlier
-# results to a file. HOW: see row().
+# suffer LISTENER HOW: accept connections, and receive messages until the message of newcomer() arrives. Write the
+# results of all calls before that to a file. HOW: see row().
 suffer() {
 	local how=$2 record=()
 	while kt accept v "$1" $((20000 * slow)); do
@@ -303,7 +303,8 @@ chunks() {
 	# The adapter reports the access error to the attacker as well. The attacker may disconnect before the victim
 	# receives the response.
 	row chunk-of-a-guess m "" "-13|-104" "ended.access|" "${started[@]}" "$chunk,seg=0/0x1234/65536}"
-	# The victim does not read this CHUNK yet, because its user has not received the message before the CHUNK.
+	# With /hold, krdma_test on node 1 does not receive the first message, so krdma does not read the CHUNK behind
+	# that message.
 	row part-behind-a-chunk m/hold "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" \
 		'send:{type=7,id=1,len=20,seg=0/1/10}' "$data,id=1,len=20,body=10,offset=10}"
 	bad pulled-without-a-chunk sequence 'send:{type=8,offset=65536}'
@@ -524,8 +525,8 @@ servers() {
 	back server-start-twice 0 "" -71 "start ended.protocol" "${started[@]}" sleep:200 "$start}"
 }
 
-# The attacker invalidates a key of another connection, because rxe lets any peer invalidate any key. The other
-# connection, a valid one with a buffer, must end with an expected errno.
+# The attacker invalidates a key of another connection. This succeeds, because rxe lets any peer invalidate any key. The
+# other connection, a valid one with a buffer, must end with an expected errno.
 foreign_key() {
 	local id conn access rkey state
 	if ((NODE == 1)); then
@@ -598,7 +599,7 @@ else
 	done
 	for slot in l shows m rw strict; do expect 0 release $slot; done
 	expect 0 server end
-	# With arguments, perhaps no group sends a bad message.
+	# If arguments select groups of attacks, perhaps none of these groups sends a bad message.
 	if (($# == 0)); then
 		grep -q 'bad message of [0-9]* bytes, closing' < <(dmesg_node)
 		ok $? "the log names a bad message as the cause of an end"

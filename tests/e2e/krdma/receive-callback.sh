@@ -21,8 +21,9 @@ barrier begun
 server=$(addr4 1)
 modes=("" "poll=1" "rw=1 max_msg=1048576")
 
-# talks OPTIONS: node 2 sends messages with different numbers, lengths and windows. Node 1 checks in counts() that all
-# have arrived.
+# talks OPTIONS: node 2 sends six series of messages. Each series has a number of messages, their maximum length, and a
+# window: the number of further messages that are sent before an answer is received. Node 1 checks in counts() that all
+# messages have arrived.
 talks() {
 	local what
 	# shellcheck disable=SC2086 # words of a command
@@ -116,8 +117,8 @@ ends() {
 }
 
 # The messages arrive and the connection ends while the owner's callback connected() runs, which takes a second here.
-# Only after that does a work deliver the messages. Here krdma's queue for callbacks runs one work at a time, so the work
-# that calls closing() must not wait for the work that delivers.
+# Only after that does a work item deliver the messages. krdma's queue for callbacks runs one work item at a time in
+# this test, so the work item that calls closing() must not wait for the one that delivers.
 one_worker() {
 	local n
 	for n in 1 2 3; do

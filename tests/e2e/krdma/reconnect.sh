@@ -174,8 +174,8 @@ backs_off() {
 	keep b "$server" 7009 max=800
 	fails b 10
 	spent=$(($(now_ms) - start))
-	# Ten attempts take 100 + 200 + 400 + 6 * 800 ms, plus or minus a quarter. Without the limit max they would take
-	# 51 s.
+	# The nine waits between ten attempts take 100 + 200 + 400 + 6 * 800 ms, plus or minus a quarter. Without the
+	# limit max they would take 51 s.
 	((spent >= 4100))
 	ok $? "ten failing attempts back off: $spent ms"
 	((spent <= 10000 * slow))

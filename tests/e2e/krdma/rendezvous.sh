@@ -118,8 +118,8 @@ in_parts() {
 }
 
 # The receiver does not read a long message from the sender's memory if the sender serves no READs, or if the receiver
-# posts no READs (KRDMA_ZERO). On siw a READ to a peer that serves no READs ends the connection, because siw keeps the
-# READ in its queue; rxe would wait.
+# posts no READs (KRDMA_ZERO). On siw krdma ends a connection that posts a READ to a peer that serves no READs, because
+# this READ would block the send queue of siw.
 no_reads() {
 	local was i sender
 	for i in resources=255 depth=255; do
@@ -172,8 +172,8 @@ unserved_reads() {
 	done
 }
 
-# On siw the sender invalidates the keys of a message before it frees the memory. On other devices it does this only
-# with a pool of MRs.
+# On siw the sender invalidates the keys of a long message before it frees the MRs of the message. On other devices it
+# does this only with a pool of MRs.
 taken_back() {
 	local was wanted=0
 	if ((NODE == 1)); then
@@ -341,7 +341,7 @@ slowly() {
 	fi
 }
 
-# The sender detects a peer that vanishes while it reads a long message, long before the timeout of the send. Skip siw,
+# A peer vanishes while it reads a long message. The sender detects this long before the timeout of the send. Skip siw,
 # where only TCP detects a vanished peer.
 vanishes() {
 	[[ $LINK != siw ]] || return

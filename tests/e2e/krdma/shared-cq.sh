@@ -21,8 +21,8 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
-# fit: number of connections for which a shared queue has room. n: number of connections in most tests, more than one
-# queue holds.
+# fit: number of connections for which a shared queue has room. n: number of connections in most tests, which need a
+# second queue.
 fit=16
 n=20
 if ((NODE == 1)); then mine=a; else mine=c; fi
@@ -81,8 +81,8 @@ part() {
 	for ((i = $1; i <= $2; i++)); do kt release "$mine$i"; done
 }
 
-# messages NAME: send messages on all connections. Use five connections at a time: a receiver waits 20 s for the first
-# message, and starting a process takes a second on a debug kernel.
+# messages NAME: send messages on all connections, on five at a time. With more at a time, receivers could time out:
+# they wait 20 s for the first message, and on a debug kernel it takes a second to start a process.
 messages() {
 	local i from wrong=
 	for ((from = 1; from <= n; from += 5)); do
@@ -193,7 +193,7 @@ apart() {
 	join 3 4 7000 comp_vector=1
 	has_cqs 2 "two more in softirq context"
 	barrier apart2
-	# krdma uses a vector modulo the number of vectors, so this is the first vector.
+	# krdma uses a vector modulo the number of vectors, so vector "vectors + 1" means the first vector.
 	join 5 6 7000 comp_vector=$((vectors + 1))
 	has_cqs 2 "two more of vector $((vectors + 1)) of $vectors"
 	barrier apart3

@@ -37,7 +37,7 @@ features() {
 
 serve() {
 	local callback=rxcb
-	# In the previous version of krdma_test, the command rxcb has the name lend.
+	# In older versions of krdma_test, the command rxcb has the name lend.
 	kt rxcb 0
 	((kt_ret == 0)) || callback=lend
 	expect 0 listen l 0.0.0.0 7000 max_msg=1048576

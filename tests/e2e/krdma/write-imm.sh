@@ -116,7 +116,7 @@ endings() {
 	done
 }
 
-# Whether both nodes have one kernel, and so one set of counters.
+# 1 if both nodes share a kernel, and therefore one set of counters.
 NODE_SHARED=0
 [[ $KERNEL != uml-debug ]] || NODE_SHARED=1
 
@@ -166,8 +166,8 @@ else
 	endings
 	barrier posted
 	barrier floods
-	# The peer returns the credits of the writes in CREDIT messages, which have no data. They take receives of this
-	# side, which returns these receives only by CREDIT messages.
+	# The peer returns the credits of the writes in CREDIT messages, which have no data. CREDIT messages take
+	# receives of this side, which grants these receives again only by CREDIT messages of its own.
 	for writes in 0 2 4 6 8; do
 		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
 		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"

@@ -70,7 +70,7 @@ pins() {
 	was=$(references)
 	shift
 	expect 0 "$@"
-	# Skip this case on uml-debug, where both nodes have one kernel, and so one reference count.
+	# Skip this case on uml-debug, where both nodes share a kernel, and therefore one reference count.
 	if [[ $KERNEL != uml-debug ]]; then
 		(($(references) > was))
 		ok $? "$what pins the module: $was references, now $(references)"

@@ -39,8 +39,8 @@ sizes() {
 	ok $? "runs with ${#all[@]} sizes succeed: $wrong failed"
 }
 
-# write WANTED NAME PYTHON-BYTES: one case: write() of these bytes to /proc/krping returns WANTED, which is a length or
-# minus an errno.
+# write WANTED NAME PYTHON-BYTES: one case: write() of these bytes to /proc/krping returns WANTED, a length or a
+# negative errno.
 write() {
 	local got
 	got=$(python3 -c "

@@ -69,7 +69,7 @@ on_both() {
 	fi
 }
 
-# at_least NAME NUMBER: whether the value of NAME in "line" is NUMBER or more.
+# at_least NAME NUMBER: succeed if the value of NAME in "line" is NUMBER or more.
 at_least() {
 	local number
 	number=$(of "$1")
@@ -136,7 +136,8 @@ on_siw() {
 	done
 }
 
-# A server for many clients serves eight clients at a time, then a client that is killed, and then another client.
+# A server for many clients serves eight clients at a time. Then one client is killed, and the server serves another
+# one.
 many() {
 	local i failed=0 pids=()
 	barrier many
@@ -307,7 +308,7 @@ where() {
 	fi
 }
 
-# have_had MESSAGES ID...: whether each run in ID... has transferred more than MESSAGES messages.
+# have_had MESSAGES ID...: succeed if each run in ID... has transferred more than MESSAGES messages.
 have_had() {
 	local messages=$1 id
 	shift
@@ -317,7 +318,7 @@ have_had() {
 	done
 }
 
-# cpu_at_work CPU: whether a worker of krping that is bound to CPU is running.
+# cpu_at_work CPU: succeed if a worker of krping that is bound to CPU is running.
 cpu_at_work() {
 	[[ $(cat /proc/[0-9]*/comm 2>/dev/null) == *"kworker/$1:"+([0-9])"+krping_cpu"* ]]
 }
@@ -376,7 +377,7 @@ pause_task() {
 }
 
 # A run continues while the task that started it is stopped or frozen, and afterwards. A signal to this task ends the
-# run if the signal kills or has a handler.
+# run if the signal kills the task or has a handler.
 stopped() {
 	local status=0
 	barrier stopped

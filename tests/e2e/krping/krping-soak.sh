@@ -46,7 +46,7 @@ poller() {
 patience=
 [[ $LINK != siw ]] || patience=idle_timeout=5000
 
-# past_connecting COUNT: whether the run with the option count=COUNT has exchanged messages, so that it is connected.
+# past_connecting COUNT: succeed if the run with the option count=COUNT has exchanged messages, and so is connected.
 # The function starts no process, because sixteen clients call it repeatedly.
 past_connecting() {
 	local file text=()
@@ -59,8 +59,8 @@ past_connecting() {
 
 # may_be_killed COUNT PID: wait until the client PID may be killed. Do not wait except on siw. On siw, a client that is
 # killed while it connects may end the listener, and the end of this listener crashes the kernel (tests/vm/README.rst).
-# So wait until the client has an answer. After five seconds without an answer the client is connected, and its message
-# was lost. Fail if the client has ended: a client of the test slat ends because of the server's count.
+# So wait until the client has an answer. After five seconds without an answer, assume that the client is connected and
+# that its message was lost. Fail if the client has ended, as a client of the test slat does after the server's count.
 may_be_killed() {
 	local end=$((SECONDS + 5))
 	[[ $LINK == siw ]] || return 0

@@ -169,8 +169,8 @@ registrations() {
 	pair "" "fr,count=300,txdepth=8,size=131072"
 }
 
-# The log has a line of results as upstream krping writes it. Awk scripts of upstream krping read its words 2, 4, 7, 9
-# and 11.
+# The log has a line of results in the format of upstream krping. Awk scripts of upstream krping read the words 2, 4, 7,
+# 9 and 11 of this line.
 delta() {
 	local lines
 	both "bw,count=123,size=77"

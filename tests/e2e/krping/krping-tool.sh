@@ -41,7 +41,7 @@ holds() {
 
 is_over() { [[ -z $(</proc/krping) ]]; }
 
-# Modules and tool have the same version. Debian's modinfo shows the version of a module, sysfs that of the loaded one.
+# The modules and the tool have the same version. sysfs shows the version of a loaded module.
 versions() {
 	[[ "krping $(</sys/module/krping/version)" == "$(/add/krping --version)" &&
 		$(</sys/module/krdma/version) == "$(</sys/module/krping/version)" ]]

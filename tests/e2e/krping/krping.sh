@@ -41,7 +41,7 @@ try() {
 	done
 }
 
-# listening: whether a server of krping on this kernel listens.
+# listening: succeed if a server of krping on this kernel listens.
 listening() { grep -q listen /proc/krping; }
 
 krping_krping() {
@@ -79,7 +79,7 @@ rping_krping() {
 	fi
 }
 
-# rping_was_over STATUS: whether rping has completed its pings before it failed by one of its own two bugs. The first
+# rping_was_over STATUS: succeed if rping completed its pings before it failed by one of its own two bugs. The first
 # bug: the client sometimes hangs after the disconnect event (seen on stock-6.12, status 124). The second bug: the main
 # thread closes the event channel while another thread reads it, which causes "Bad file descriptor" (seen on siw). In
 # both cases, both ends have counted the pings.
@@ -196,8 +196,8 @@ lying_client() {
 		barrier "lie-$len"
 		if ((NODE == 1)); then
 			said=$({ echo "server,addr=0.0.0.0,port=7211,size=4096" >/proc/krping; } 2>&1)
-			# siw ends the connection because of the message. The server may detect this before the failed
-			# completion.
+			# siw may end the connection because of the invalid message. The server may detect this end
+			# before the failed completion.
 			[[ $said == *"${wanted[len]}"* || $LINK-$len-$said == siw-64- ]] ||
 				[[ $LINK == siw && $said == *"reset by peer"* ]]
 			ok $? "a client that lies by a message of $len bytes is refused: ${said##*: }"

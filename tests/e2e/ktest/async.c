@@ -198,8 +198,9 @@ static int ktest_async_post(struct ktest_asyncs *all)
 }
 
 /*
- * Post the refused requests of @all again. krdma calls this function once after
- * a refusal, so no other task posts requests of @all at the same time.
+ * Post the refused requests of the slot again. krdma calls this function once
+ * after a refusal, and a task stops posting when krdma refuses a request. So
+ * only one task posts at a time.
  */
 static void ktest_async_space(struct krdma_cb *cb)
 {

@@ -2,9 +2,9 @@
 /*
  * Send on a connection while another task still connects or accepts it.
  *
- * Until the connection is ready, sending must fail with -ENOTCONN. Afterwards
- * it must succeed, so that the message never precedes krdma's own first
- * message.
+ * Until the connection is ready, sending must fail with -ENOTCONN, because the
+ * message must not precede krdma's own first message. Afterwards sending must
+ * succeed.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -155,9 +155,9 @@ static void ktest_early_linger(struct krdma_cb *cb, u8 *buf, u32 ms)
  * Receive the peer's early message, and end the connection. Destroying the
  * client's QP may drop an ACK that the server still waits for. So the server
  * sends a second message, and the client disconnects only after it has received
- * this message: then the server has got the ACK of its early message. The ACK
- * of the second message may be dropped, so the server ignores the result of
- * sending it.
+ * this message. By this time the server has got the ACK of its early message.
+ * The ACK of the second message may be dropped, so the server ignores the
+ * result of sending it.
  */
 static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 {

@@ -25,8 +25,8 @@
  * struct ktest_late_cpu - delayed handler on a processor
  * @held: CQ of the delayed handler; NULL if no handler is delayed, or if the CQ
  *	was destroyed during the delay
- * @last: CQ of the last handler that continued after its delay; only compared,
- *	because the CQ may be freed
+ * @last: CQ of the last handler that continued after its delay; the CQ may be
+ *	freed, so only the address is compared
  * @done: time when the handler of @last continued, in jiffies
  */
 struct ktest_late_cpu {

@@ -12,14 +12,14 @@
 #define KTEST_LONG_MAX SZ_1G
 #define KTEST_OWN_SIZE (256 * 1024)
 
-/* Static data of the module, which is neither linear nor vmalloc() memory. */
+/* Static data of the module, which are vmalloc() memory only on UML. */
 static u8 ktest_own[KTEST_OWN_SIZE];
 
 /**
  * struct ktest_memory - memory of a message
  * @kind: vmalloc, kmalloc or own (static data of the module)
- * @base: begin of the memory
- * @data: begin of the message in the memory
+ * @base: start of the memory
+ * @data: start of the message in the memory
  */
 struct ktest_memory {
 	const char *kind;

@@ -38,7 +38,7 @@
  *	is freed
  * @buf: memory of sends in the first half, of receives in the second half
  * @dma: DMA address of @buf
- * @dev: device for which @buf is mapped; NULL if it is not mapped
+ * @dev: device for which @buf is mapped; NULL if @buf is not mapped
  * @send_cqe: CQE of the only send in flight
  * @recv_cqe: CQE of all receives
  * @sent: completion that the end of the send completes
@@ -66,7 +66,8 @@ struct ktest_raw {
  * @link: in ktest_slots, under ktest_mutex
  * @ref: number of references: one for the list, one for each command that uses
  *	the slot, and one for @cb, put by the task that releases @cb
- * @net: network namespace in which @name is valid; nodes may be namespaces
+ * @net: network namespace in which @name is valid; two test nodes may be
+ *	namespaces of one kernel
  * @name: name of the slot in commands
  * @lock: protects @cb, @asyncs and @in_space
  * @cb: connection or listener; the task that sets @cb to NULL releases it
@@ -74,7 +75,8 @@ struct ktest_raw {
  * @closing: reason that the closing callback got; 0 if it was not called
  * @is_raw: @cb is in raw mode
  * @raw: resources of the owner in raw mode
- * @pause_us: time to stay in KRDMA_NEW and in qp_ready, in us
+ * @pause_us: length of a pause in state KRDMA_NEW, and of another pause in the
+ *	callback qp_ready, in us
  * @asyncs: requests that the write_space callback posts, or NULL
  * @in_space: number of running callbacks that use @asyncs
  */

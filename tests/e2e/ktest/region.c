@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Create regions of this side, describe them to the peer, and withdraw them;
- * and access regions that the peer has described. A number identifies each
- * region of this side, and another number each described region of the peer.
+ * and access regions that the peer has described. In commands, I is an index in
+ * ktest_regions.own for a region of this side, and an index in
+ * ktest_regions.learnt for a described region of the peer.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>

@@ -679,8 +679,8 @@ static const struct krdma_ops ktest_stuck_ops = {
 /*
  * Request a FLOOD, post @writes writes with notification, and wait for the
  * messages that answer the FLOOD. Each notification takes a credit. The peer
- * returns these credits by messages. Each of them takes a receive buffer of
- * this side for a short time.
+ * returns these credits by CREDIT messages. Each CREDIT takes a receive buffer
+ * of this side for a short time.
  */
 static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
 			   struct ktest_tell_msg *msg, u32 writes)

@@ -360,8 +360,8 @@ static void closing(void)
 }
 
 /*
- * Open the maximum number of handles. mmap() fails, so the test also passes on a
- * kernel that has no room for a mapping of each handle.
+ * Open the maximum number of handles. Let mmap() fail, so that the test also
+ * passes on a kernel that has no room for a mapping of each handle.
  */
 static void many(void)
 {

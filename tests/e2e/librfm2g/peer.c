@@ -359,7 +359,7 @@ static void absent(void)
 	GIVES(SUCCESS, RFM2gPoke32(h, PART(node), 1));
 }
 
-/* Run each step twice. Each node has the active role in one of both runs. */
+/* Run each step twice. Each node is active in one of the two runs. */
 static void both(void)
 {
 	static void (*const steps[])(bool active) = {

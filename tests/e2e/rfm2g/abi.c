@@ -266,7 +266,10 @@ static void *map(off_t offset, size_t len, int prot, int flags)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* Check that all five ways of access see the same memory. */
+/*
+ * Check that a mapping, the commands for single values, blocks and registers,
+ * and read() and write() access the same memory.
+ */
 static void coherence(void)
 {
 	volatile uint8_t *mem = map(0, size, PROT_READ | PROT_WRITE, MAP_SHARED);

@@ -334,8 +334,8 @@ static void do_mprotect(void)
 	for (i = 0; i < PAGES; i++)
 		*word(memory, i) = 8;
 	/*
-	 * Wait until vrfm has freed the twins of the pages, so that the pages
-	 * are clean.
+	 * Wait until vrfm has freed the copies with which it compares the
+	 * pages. The pages are then clean.
 	 */
 	usleep(300000);
 	turn(memory, "mprotect() makes a clean mapping read-only, and writable again");

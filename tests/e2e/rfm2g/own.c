@@ -8,7 +8,8 @@
  *   busy                            watch while a process repeats the same write; print a line for each case
  *   silent OFFSET                   watch while a peer that may write directly is silent; print a line for each case
  *   flush MS                        print errno, and the numbers of peers that are reached, behind, and absent
- *   watch OFFSET LENGTH MS [VALUE]  print errno, and the offset of the change from the present data, or from VALUE
+ *   watch OFFSET LENGTH MS [VALUE]  wait at most MS until a byte differs from the present data, or from VALUE; print
+ *                                   errno, and the offset of the byte
  *   claim OFFSET LENGTH [FILE]      print errno; with FILE, keep the claim until FILE exists, then release it
  *   peers                           print the state of the image, and of each peer
  *   gone FILE                       create FILE, wait until the device is removed, and try all commands; print a line

@@ -43,7 +43,7 @@
  *                                   written; print the counts
  *   fence OFFSET LENGTH ROUNDS      write a word, then write a block over it that has higher words; check the memory
  *   swell OFFSET LENGTH ROUNDS      the same as fence without the single word
- *   rising OFFSET LENGTH LAST S     wait S seconds for LAST in the first word; fail if a word of the block falls
+ *   rising OFFSET LENGTH LAST S     wait S seconds for LAST in the first word; fail if a word decreases
  *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for S seconds; store the last number in FILE
  *   sync                            fsync()
  *   reopen                          open and map the device once more
@@ -300,8 +300,8 @@ static pid_t toggle(uint64_t offset)
 }
 
 /*
- * Read a block around the 8 bytes at OFFSET. N determines the begin and the length of
- * the block, and the alignment of the buffer.
+ * Read a block around the 8 bytes at OFFSET. N determines the start and the
+ * length of the block, and the alignment of the buffer.
  */
 static int read_around(uint64_t offset, uint32_t n, uint64_t *value)
 {
@@ -651,7 +651,10 @@ static int do_churn(char **arg)
 
 	if (!diary)
 		return complain(arg[4]);
-	/* Begin with the last word, which a killed process may not have stored. */
+	/*
+	 * Begin with the last word of the diary, which a killed process may not
+	 * have stored.
+	 */
 	for (i = diary->turn ? diary->last : 0; !ret && now_us() < end; i = next(&seed) % words) {
 		diary->last = i;
 		diary->words[i] = ++diary->turn;

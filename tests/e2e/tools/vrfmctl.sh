@@ -21,7 +21,7 @@
 
 name=${RFM#/dev/}
 unit=${name#rfm2g}
-# Begin of the message that "vrfmctl up" prints about the device of the other node if both nodes share a kernel.
+# Start of the message that "vrfmctl up" prints about the device of the other node if both nodes share a kernel.
 neighbour="rfm2g$((2 - NODE)) is up, but not in "
 config=/sys/kernel/config/vrfm
 conf=$results/vrfm.conf

@@ -10,8 +10,8 @@
  * connections.
  *
  * With mute_ms=60000 the module sends only valid messages. It announces an
- * older image, and never sends it. insmod fails if the victim waits for the
- * image for more than 60000 ms.
+ * image that is older than the victim's, and never sends this image. insmod
+ * fails if the victim waits for the image for more than 60000 ms.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that acknowledges all messages, and announces an older image, so that
- * the victim loads this image. The peer never answers a PULL, which requests
- * pages of the image.
+ * A peer that acknowledges all messages, and announces an image that is older
+ * than the victim's. So the victim must load this image. The peer never answers
+ * a PULL, which requests pages of the image.
  */
 #include <linux/jiffies.h>
 

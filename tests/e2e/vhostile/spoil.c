@@ -282,8 +282,8 @@ static void vhostile_answer(struct vhostile *vh)
 /*
  * Create an invalid STAGE, which lists ranges that the victim must not write
  * directly. The first STAGE of a connection must describe the sender's memory,
- * so a desc_len of 0 is invalid. In the last row only the bytes of the
- * description are invalid, which the victim detects when it parses them.
+ * so a desc_len of 0 is invalid. In the last row of the table, only the bytes
+ * of the description are invalid. The victim detects this when it parses them.
  */
 static void vhostile_stage(struct vhostile *vh)
 {

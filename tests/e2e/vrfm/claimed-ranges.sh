@@ -4,9 +4,9 @@
 #
 # claimed-ranges: the cost of stores through mappings. A program claims a range of the memory by VRFM_CLAIM before it
 # stores into the range. The pages of the range stay writable after the first store into each: a loop that stores each
-# millisecond causes no write fault and no write protection after its first cycle. A call compares the pages into which
-# its own process has stored, not those of other processes. The number of pages that are writable at once is limited, and
-# a program that stores into more pages waits.
+# millisecond causes no write fault and no write protection after its first cycle. To find stores, a call
+# compares only the pages into which its own process has stored. The number of pages that are writable at once is
+# limited, and a program that stores into more pages waits.
 #
 #   node 1 (stores) ---> node 2 (receives)
 #
@@ -85,8 +85,8 @@ loop() {
 	end loop
 }
 
-# A call does not compare pages of other processes. Here pages stay writable for 10 s, and the scanner compares them each
-# second.
+# To find stores, a call does not compare pages of other processes. Here pages stay writable for 10 s, and the scanner
+# compares them each second.
 others() {
 	local pid compared
 	new 8M flush_us=1000000 quiet_us=10000000
@@ -151,8 +151,8 @@ charged() {
 	end charged
 }
 
-# A process stores into 1024 pages all the time, which is the limit of writable pages. So each of these pages differs
-# whenever the scanner compares it. Another process must still get a writable page.
+# At most 1024 pages of this device are writable at once. One process stores into 1024 pages all the time, so each of
+# these pages has changed whenever the scanner compares it. Another process must still get a writable page.
 busy() {
 	local pid
 	new 8M quiet_us=1000000

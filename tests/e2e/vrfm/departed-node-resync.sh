@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# departed-node-resync: node 4 departs after each other node has received a different number of its last words. These
-# nodes load the words from the node that has most of them, which is not their first peer. The same is tested with one
-# write of which some nodes have received a part.
+# departed-node-resync: node 4 departs after each other node has received a different number of its last words. The
+# other nodes load the missing words from the node that has most of them, which is not their first peer. A second test
+# is the same with one write of which some nodes have received a part.
 #
 #   node 4 writes, and removes its peers one after the other
 #     |         |         |
@@ -87,7 +87,7 @@ barrier summed
 
 # Node 4 sends packets for node 1 to a MAC address that does not exist, so node 1 receives no part of the write. Node 4 sends
 # slowly, so the other nodes have received only a part when a blackhole replaces its qdisc. A blackhole accepts and drops all
-# packets, see network_ready.
+# packets, because rxe stops if packets are rejected (see network_ready() in lib.sh).
 part=524288
 ((NODE != 4)) || check "node 4 recreates its device" rfm_make 1M keepalive_ms=5000 direct=off
 check "node $NODE is linked and complete after node 4 came back" within 60 settled

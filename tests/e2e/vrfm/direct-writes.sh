@@ -233,7 +233,8 @@ cut_off() {
 }
 
 # Node 1 removes its device while it writes blocks, so nodes 2 and 3 have received different numbers of blocks. The node
-# that has fewer of these blocks loads the words of node 1 from the other node. Only node 1 writes into this range.
+# that has fewer of these blocks loads the words of node 1 from the other node. No other node writes into the range of
+# the blocks.
 gone() {
 	local i
 	for i in 1 2 3 4 5; do

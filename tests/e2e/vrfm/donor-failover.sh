@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# donor-failover: a node that loads an image continues with the next donor when it loses the first donor. During the
-# load, the first donor wrote a word. The node keeps that word, although the next donor does not have it.
+# donor-failover: a node that loads an image loses the first donor (the peer that sends the image), and continues with
+# the next donor. During the load, the first donor wrote a word. The node keeps that word, although the next donor does
+# not have it.
 #
 #   node 1       node 2
 #        \       /
 #         node 3 (recreates its device, and loads)
 #
-# Nodes 1 and 2 are never linked. If they were, the next donor would have been READY for the first donor. The words of
-# the next donor would then count as newer than words that only the loading node has received, see
-# Documentation/vrfm.rst.
+# Nodes 1 and 2, the donors, are never linked. If they were, the next donor would have received all words of the first
+# donor (state READY). The words of the next donor would then count as newer than words that only the loading node has
+# received, see Documentation/vrfm.rst.
 #
 # nodes: 3
 # kernels: uml

@@ -39,7 +39,8 @@ barrier linked
 rfm fill $((65536 * NODE)) 60000 "$NODE" && rfm fill 4096 20000 "$NODE"
 ok $? "node $NODE writes a part of its own, and one that all nodes write"
 barrier written
-# Words that all nodes wrote may differ, because nodes receive the writes in different order. So node 1 writes them again.
+# Words that all nodes wrote may differ between the nodes, which receive the writes in different orders. So node 1
+# writes these words again.
 ((NODE != 1)) || rfm fill 4096 20000 9
 barrier once
 check "all nodes are equal after writing at once" equal first

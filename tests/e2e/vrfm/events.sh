@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# events: events over a link behave as those of a card. Up to 127 of each type are queued while no program waits, and are
-# delivered in order. RESET has neither sender nor data. A node with its transmitter off still receives events. No event is
-# lost while a peer catches up. poll() reports the events that the program requested.
+# events: events over a link behave like those of a card. Up to 127 of each type are queued while no program waits, and
+# are delivered in order. RESET has neither sender nor data. A node with its transmitter off still receives events. No
+# event is lost while a peer catches up. poll() reports the events that the program requested.
 #
 #   node 1 (sends) --- node 2 (receives)
 #

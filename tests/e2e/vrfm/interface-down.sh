@@ -83,7 +83,7 @@ barrier written
 equal 2
 check "node $NODE has the words of round 1" has 1
 
-# The interface is down for a shorter time than peers need to notice.
+# The interface is down for a shorter time than peers need to detect that.
 ((NODE != down)) || check "the interface of node $down goes down for a short time" interface_down
 ((NODE != down)) || check "the interface of node $down comes up after a short time" up
 barrier blink

@@ -3,8 +3,8 @@
 # Author: The krdma developers
 #
 # late-join: nodes get the words of a departed writer. A node that joins loads these words from a peer that has them. A
-# node that has fewer of them loads them from a node that has more. Two separate parts of a network merge when they are
-# linked.
+# node that has only some of these words loads the others from a node that has more. Two separate parts of a network
+# merge when they are linked.
 #
 #   node 1 --- node 2
 #       \       /
@@ -191,8 +191,8 @@ another_life() {
 }
 
 # former_life NAME NODE...: while node 1 is cut off, node 3 writes a word, and the nodes NODE recreate their devices one
-# after the other. The word then belongs to a former epoch of node 3, so no node resends it as its own word. Node 1 must
-# receive the word after the cut. Variants of NODE...:
+# after the other. A recreated device has a new epoch, so the word belongs to a former epoch of node 3, and no node
+# resends it as its own word. Node 1 must receive the word after the cut. Variants of NODE...:
 # - 3 3: node 3 recreates its device twice.
 # - 3 2: node 2 also recreates its device, and loads the word from node 3.
 # - 3 2 3: after that, node 3 recreates its device again, and loads the word from node 2.
@@ -269,10 +269,11 @@ halves() {
 	barrier halves-over
 }
 
-# last_zero ROUND: a node that loads another image gives up its own image. Its peers then load the words of the former
-# image, but only into words of their own that are zero. A peer must do this only once for each image. Here node 2 has
-# given up its image, and the other nodes have loaded words of it. While node 2 is not linked, node 3 overwrites a word
-# with zero, and removes its device. Node 1 must keep the zero when it is linked with node 2 again.
+# last_zero ROUND: a node that loads another image gives up its own image. Its peers then load the words of that former
+# image, but only into words of their own that are zero. A peer must do this only once for each image, because a second
+# load would overwrite zeros that were written since the first one. Here node 2 has given up its image, and the other
+# nodes have loaded words of it. While node 2 is not linked, node 3 overwrites a word with zero, and removes its device.
+# Node 1 must keep the zero when it is linked with node 2 again.
 last_zero() {
 	local i=$1 dir=$rfm_config/${RFM#/dev/}/peers
 	if ((NODE == 3)); then

@@ -4,7 +4,8 @@
 #
 # mmap-edge-cases: programs store into mappings that are unmapped in part, moved, protected, forked, or pinned by the kernel.
 # Other processes map and unmap pages that are pinned. Programs exit after stores, or are killed during stores. cp, dd, od and
-# Python use the device, which they do not know. Each word reaches the other node, and no page keeps a twin.
+# Python use the device, which they do not know. Each word reaches the other node, and no page keeps its twin
+# (the copy with which vrfm compares a page to find stores).
 #
 #   node 1 (stores) ---> node 2 (receives)
 #

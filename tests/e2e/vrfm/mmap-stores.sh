@@ -38,8 +38,8 @@ equal() {
 	return "$status"
 }
 
-# Node 1 stores numbers, and node 2 answers each of them by a store. A round trip takes one interval of each scanner, and
-# the time until the tasks run.
+# Node 1 stores numbers, and node 2 answers each number by a store. A round trip takes one interval of the scanner on
+# each node, and the time until the tasks run.
 soon() {
 	local us
 	case $NODE in

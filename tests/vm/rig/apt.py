@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Debian packages of any suite, without any change of the machine's own apt and dpkg.
+"""Fetch Debian packages of any suite, without changing the machine's own apt and dpkg.
 
 Each suite has a private apt root in the cache.  The mirror is the one that the machine itself uses.
 """

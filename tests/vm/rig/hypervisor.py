@@ -40,7 +40,7 @@ def mac(number):
 def kvm_works():
     """Return True if QEMU can use KVM.
 
-    The flags of the processor must also show that, because /dev/kvm may exist on hosts where no guest boots.
+    The processor must also have the flag vmx or svm, because /dev/kvm may exist on hosts where no guest boots.
     """
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     return bool(re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.M)) and os.access("/dev/kvm", os.R_OK | os.W_OK)
