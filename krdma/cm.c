@@ -464,9 +464,7 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 				 krdma_cm_connect_status(id, event->status));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		WRITE_ONCE(conn->life.hung_up, true);
-		krdma_conn_abort(conn, -ECONNRESET);
-		krdma_conn_wake(conn);
+		krdma_conn_hung_up(conn);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krdma_cm_device_removed(conn);
@@ -828,14 +826,51 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
  */
 #define KRDMA_HANG_UP_MS 1000
 
-static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
+/*
+ * Check whether the drain must wait for the peer's close. Until
+ * krdma_accept_timeout() returns a connection, no user has sent messages on it.
+ * So a listener that drops many such connections waits for none of them.
+ */
+static bool krdma_cm_needs_hang_up(const struct krdma_conn *conn)
 {
-	if (krdma_conn_was_established(conn) &&
-	    !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
-	    rdma_protocol_iwarp(conn->cb.cm_id->device,
-				conn->cb.cm_id->port_num))
+	return krdma_conn_was_established(conn) && !conn->acc.acceptor &&
+	       !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
+	       rdma_protocol_iwarp(conn->cb.cm_id->device,
+				   conn->cb.cm_id->port_num);
+}
+
+/**
+ * krdma_cm_hang_up_left - return the time to wait before the drain
+ * @conn: connection for which krdma_cm_disconnect() was called
+ *
+ * Context: process, @conn->setup held.
+ * Return: time in jiffies until the time limit for the peer's close; 0: the
+ * drain may begin.
+ */
+long krdma_cm_hang_up_left(const struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->cm.hang_up_until || READ_ONCE(conn->life.hung_up))
+		return 0;
+	return max_t(long, conn->cm.hang_up_until - jiffies, 0);
+}
+
+/**
+ * krdma_cm_wait_hung_up - wait for the peer's close before the drain
+ * @conn: connection for which krdma_cm_disconnect() was called
+ *
+ * Only the task of an owner waits here, for at most KRDMA_HANG_UP_MS.
+ * close_work lets a timer queue it again, see krdma_conn_close_in().
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_cm_wait_hung_up(struct krdma_conn *conn)
+{
+	long left = krdma_cm_hang_up_left(conn);
+
+	if (left)
 		wait_event_timeout(conn->wait, READ_ONCE(conn->life.hung_up),
-				   msecs_to_jiffies(KRDMA_HANG_UP_MS));
+				   left);
 }
 
 /**
@@ -856,8 +891,8 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	 * rdma_disconnect() fails if the peer has disconnected first. That does
 	 * no harm, because krdma_qp_drain() flushes the QP in both cases.
 	 */
-	if (!rdma_disconnect(conn->cb.cm_id))
-		krdma_cm_wait_hung_up(conn);
+	if (!rdma_disconnect(conn->cb.cm_id) && krdma_cm_needs_hang_up(conn))
+		conn->cm.hang_up_until = krdma_deadline(KRDMA_HANG_UP_MS);
 }
 
 static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)

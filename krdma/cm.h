@@ -26,6 +26,8 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener);
 void krdma_cm_accepted(struct krdma_conn *conn, int error);
 void krdma_cm_disconnect(struct krdma_conn *conn);
+long krdma_cm_hang_up_left(const struct krdma_conn *conn);
+void krdma_cm_wait_hung_up(struct krdma_conn *conn);
 void krdma_cm_drop_requests(struct krdma_conn *listener);
 void krdma_cm_reject_unanswered(struct krdma_conn *conn);
 

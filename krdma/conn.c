@@ -132,11 +132,11 @@ bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to)
 	return true;
 }
 
-static void krdma_conn_queue_close(struct krdma_conn *conn)
+static void krdma_conn_queue_close(struct krdma_conn *conn, long delay)
 {
 	/* close_work or krdma_conn_stop() puts this reference. */
 	krdma_conn_get(conn);
-	if (!queue_work(krdma_wq, &conn->work.close))
+	if (mod_delayed_work(krdma_wq, &conn->work.close, delay))
 		krdma_conn_put(conn);
 }
 
@@ -153,7 +153,32 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.in_step &&
 	    !krdma_conn_is_released_locked(conn))
-		krdma_conn_queue_close(conn);
+		krdma_conn_queue_close(conn, 0);
+}
+
+/**
+ * krdma_conn_close_in - queue close_work again if the peer has not closed yet
+ * @conn: connection in KRDMA_CLOSING; its close_work is the caller
+ * @delay: time in jiffies; krdma_conn_hung_up() ends it earlier
+ *
+ * If the owner is releasing the connection, close_work is not queued, because
+ * the release does the teardown.
+ *
+ * Context: process.
+ * Return: true if the caller must not tear down now; false if the peer has
+ * closed.
+ */
+bool krdma_conn_close_in(struct krdma_conn *conn, long delay)
+{
+	unsigned long flags;
+	bool waits;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	waits = !conn->life.hung_up;
+	if (waits && !krdma_conn_is_released_locked(conn))
+		krdma_conn_queue_close(conn, delay);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return waits;
 }
 
 /*
@@ -290,6 +315,29 @@ void krdma_conn_abort(struct krdma_conn *conn, int error)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_conn_abort_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_hung_up - handle the close of a connection by the peer
+ * @conn: connection
+ *
+ * Ends the connection if it has not ended yet. If close_work has called
+ * krdma_conn_close_in(), it runs again now.
+ *
+ * Context: any.
+ */
+void krdma_conn_hung_up(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	WRITE_ONCE(conn->life.hung_up, true);
+	krdma_conn_abort_locked(conn, -ECONNRESET);
+	/* Without a pending close_work, none waits for the peer's close. */
+	if (delayed_work_pending(&conn->work.close))
+		krdma_conn_need_close_locked(conn);
+	wake_up_all(&conn->wait);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 

@@ -13,6 +13,8 @@ void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
 void krdma_conn_abort(struct krdma_conn *conn, int error);
+void krdma_conn_hung_up(struct krdma_conn *conn);
+bool krdma_conn_close_in(struct krdma_conn *conn, long delay);
 void krdma_conn_abort_for(struct krdma_conn *conn, int error,
 			  enum krdma_cause cause, u32 arg);
 void krdma_conn_log_end(struct krdma_conn *conn);

@@ -84,6 +84,15 @@ static void krdma_conn_destroy_id(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
+/* Notify all peers of the end. Only the first call has an effect. */
+static void krdma_conn_hang_up(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	krdma_cm_drop_requests(conn);
+	krdma_cm_reject_unanswered(conn);
+	krdma_cm_disconnect(conn);
+}
+
 /*
  * Disconnect, drain, and destroy all objects of a connection. Only the first
  * call has an effect.
@@ -93,9 +102,8 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_CLOSED)
 		return;
-	krdma_cm_drop_requests(conn);
-	krdma_cm_reject_unanswered(conn);
-	krdma_cm_disconnect(conn);
+	krdma_conn_hang_up(conn);
+	krdma_cm_wait_hung_up(conn);
 	krdma_qp_drain(conn);
 	if (conn->mode->stop)
 		conn->mode->stop(conn);
@@ -172,15 +180,36 @@ void krdma_conn_close(struct krdma_conn *conn)
 	mutex_unlock(&conn->setup);
 }
 
+/*
+ * Notify the peer, and let close_work run again if the peer must close first. A
+ * worker that waited for the peer would hold up the work of other connections.
+ * Return: false if the teardown can be done now.
+ */
+static bool krdma_conn_close_later(struct krdma_conn *conn)
+{
+	long left = 0;
+
+	krdma_step_cancel(conn);
+	mutex_lock(&conn->setup);
+	if (!conn->hw.raw_live) {
+		krdma_conn_hang_up(conn);
+		left = krdma_cm_hang_up_left(conn);
+	}
+	mutex_unlock(&conn->setup);
+	return left && krdma_conn_close_in(conn, left);
+}
+
 static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, work.close);
+		container_of(work, struct krdma_conn, work.close.work);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	krdma_conn_log_end(conn);
-	krdma_conn_close(conn);
-	krdma_conn_tell_end(conn);
+	if (!krdma_conn_close_later(conn)) {
+		krdma_conn_close(conn);
+		krdma_conn_tell_end(conn);
+	}
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
 }
@@ -219,11 +248,11 @@ static void krdma_conn_init_works(struct krdma_conn *conn)
 {
 	if (conn->cb.role == KRDMA_LISTEN_CONN) {
 		INIT_DELAYED_WORK(&conn->work.timer, krdma_listen_work);
-		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
 		INIT_WORK(&conn->work.call, krdma_offer_work);
 	} else {
 		INIT_DELAYED_WORK(&conn->work.timer, krdma_conn_timer_work);
-		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
 		INIT_WORK(&conn->work.call, krdma_call_work);
 	}
 	INIT_DELAYED_WORK(&conn->work.step, krdma_step_work);
@@ -395,7 +424,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
  */
 static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
-	if (cancel_work_sync(&conn->work.close))
+	if (cancel_delayed_work_sync(&conn->work.close))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
 	/*
@@ -456,6 +485,7 @@ int krdma_drain(struct krdma_cb *cb)
 	krdma_conn_stop(conn);
 	mutex_lock(&conn->setup);
 	krdma_cm_disconnect(conn);
+	krdma_cm_wait_hung_up(conn);
 	krdma_qp_drain(conn);
 	mutex_unlock(&conn->setup);
 	krdma_noio_leave(noio);

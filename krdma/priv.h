@@ -249,13 +249,14 @@ enum krdma_cause {
  * @call_closing: krdma_works.call must call closing() after the last message
  * @in_step: a connect step is running. If the connection has ended, the end of
  *	the step queues krdma_works.close
- * @hung_up: the CM has reported that the connection is closed
+ * @hung_up: the CM has reported that the connection is closed; written under
+ *	the lock, read without it
  * @flushed: a work request was flushed while connecting or established, and
  *	krdma_works.timer waits for the reason: see krdma_conn_flushed()
  * @async: no task waits in connect or accept; constant since the first step
  *
- * Lock: krdma_conn.lock, except for @hung_up and @async, and for the change of
- * @reach to KRDMA_REACH_OPEN. Each of these three has only one writer.
+ * Lock: krdma_conn.lock, except for @async, and for the change of @reach to
+ * KRDMA_REACH_OPEN. Each of these two has only one writer.
  */
 struct krdma_life {
 	enum krdma_owner owner;
@@ -468,6 +469,8 @@ struct krdma_mrs {
  *	krdma_conn.setup
  * @connect_called: rdma_connect() or rdma_accept() was called, so
  *	rdma_disconnect() is needed; krdma_conn.setup
+ * @hang_up_until: time limit for the peer's close, from krdma_deadline(); 0: no
+ *	need to wait; krdma_conn.setup
  * @local_failure: passive side: the handshake failed for a local reason
  * @path: path of the connection; krdma_conn.lock
  * @path_strict: end the connection if the path MTU exceeds the MTU of an
@@ -490,6 +493,7 @@ struct krdma_mrs {
 struct krdma_cm {
 	bool answered;
 	bool connect_called;
+	unsigned long hang_up_until;
 	bool local_failure;
 	struct krdma_path path;
 	bool path_strict;
@@ -563,7 +567,7 @@ struct krdma_works {
 	struct delayed_work timer;
 	struct delayed_work alive;
 	struct delayed_work step;
-	struct work_struct close;
+	struct delayed_work close;
 	struct work_struct call;
 	struct work_struct deliver;
 	struct work_struct pull;
@@ -795,7 +799,8 @@ static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 {
 	const struct work_struct *work = current_work();
 
-	return work && (work == &conn->work.close || work == &conn->work.pull ||
+	return work && (work == &conn->work.close.work ||
+			work == &conn->work.pull ||
 			work == &conn->work.step.work ||
 			work == &conn->work.timer.work);
 }

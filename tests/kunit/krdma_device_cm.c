@@ -319,12 +319,23 @@ int fake_reject(struct rdma_cm_id *id, const void *data, u8 len)
 int fake_disconnect(struct rdma_cm_id *id)
 {
 	struct fake_id *peer = fake_get_peer(id);
+	unsigned long flags;
 
+	spin_lock_irqsave(&fake->lock, flags);
+	fake->disconnects++;
+	spin_unlock_irqrestore(&fake->lock, flags);
 	if (id->qp)
 		fake_fail_qp(id->qp);
-	fake_tell(peer, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+	if (!fake->holds_ends)
+		fake_tell(peer, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 	fake_id_put(peer);
 	return 0;
+}
+
+/* Report the end of a connection, as after the peer's close. */
+void fake_report_end(struct rdma_cm_id *id)
+{
+	fake_tell(fake_id(id), RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
 }
 
 const void *fake_reject_data(struct rdma_cm_event *event, u8 *len)

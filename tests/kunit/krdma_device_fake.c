@@ -746,11 +746,25 @@ void fake_fail_qp(struct ib_qp *ibqp)
 	queue_work(fake_wq, &fake->work);
 }
 
+static void fake_count_error(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	if (!fake->errors++) {
+		fake->disconnects_at_error = fake->disconnects;
+		fake->error_at = jiffies;
+	}
+	spin_unlock_irqrestore(&fake->lock, flags);
+}
+
 static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
-	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR)
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR) {
+		fake_count_error();
 		fake_fail_qp(ibqp);
+	}
 	return 0;
 }
 

@@ -50,6 +50,8 @@
  * @fails_regs: number of following REG_MR work requests that are flushed, as if
  *	their queue pair had failed
  * @refuses_regs: each REG_MR fails
+ * @holds_ends: the CM reports an end only by fake_report_end(), as if each peer
+ *	were silent
  * @faults: number of breaches of the rules of the DMA API, of the order of
  *	verbs, or of the context of calls
  * @written_back: number of copies from the arena to memory
@@ -57,6 +59,10 @@
  * @mapped: number of mappings that exist
  * @registered: number of REG_MR work requests that have succeeded
  * @allocated: number of MRs that exist
+ * @disconnects: number of calls of rdma_disconnect()
+ * @errors: number of times that a queue pair was moved to ERROR
+ * @disconnects_at_error: value of @disconnects at the first move to ERROR
+ * @error_at: time of the first move to ERROR, in jiffies
  */
 struct fake {
 	struct ib_device ibdev;
@@ -74,12 +80,17 @@ struct fake {
 	bool holds_sends;
 	unsigned int fails_regs;
 	bool refuses_regs;
+	bool holds_ends;
 	unsigned int faults;
 	unsigned int written_back;
 	size_t longest;
 	unsigned int mapped;
 	unsigned int registered;
 	unsigned int allocated;
+	unsigned int disconnects;
+	unsigned int errors;
+	unsigned int disconnects_at_error;
+	unsigned long error_at;
 	/* private: */
 	/* The lock protects the other private members, and the counters. */
 	spinlock_t lock;
@@ -127,6 +138,7 @@ int fake_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int fake_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int fake_reject(struct rdma_cm_id *id, const void *data, u8 len);
 int fake_disconnect(struct rdma_cm_id *id);
+void fake_report_end(struct rdma_cm_id *id);
 const void *fake_reject_data(struct rdma_cm_event *event, u8 *len);
 int fake_done(struct rdma_cm_id *id);
 void fake_lock_handler(struct rdma_cm_id *id);

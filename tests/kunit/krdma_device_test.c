@@ -73,7 +73,8 @@ static const struct krdma_ops client_ops = {
 	.connected = client_connected,
 };
 
-static int connect_ends(struct ends *e, u32 flags, u32 ms)
+/* Create the listener of @e, and begin to connect its client. */
+static int begin_ends(struct ends *e, u32 flags, u32 ms)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
@@ -104,8 +105,14 @@ static int connect_ends(struct ends *e, u32 flags, u32 ms)
 	params.context = e;
 	params.domain = NULL;
 	e->client = krdma_create(&params);
-	ret = krdma_connect_async(e->client, addr) ?:
-	      krdma_accept_timeout(e->listener, ms, &e->server);
+	return krdma_connect_async(e->client, addr);
+}
+
+static int connect_ends(struct ends *e, u32 flags, u32 ms)
+{
+	int ret = begin_ends(e, flags, ms) ?:
+		  krdma_accept_timeout(e->listener, ms, &e->server);
+
 	if (!wait_for_completion_timeout(&e->connected,
 					 msecs_to_jiffies(WAIT_MS)))
 		return -ETIMEDOUT;
@@ -1434,6 +1441,132 @@ static void region_without_a_domain_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(region), -EINVAL);
 }
 
+/* ---- ends of connections ---- */
+
+/* Let the device be an iWARP adapter. Its peers are silent after a disconnect. */
+static void make_silent_iwarp(void)
+{
+	fake->ibdev.port_data[1].immutable.core_cap_flags =
+		RDMA_CORE_CAP_PROT_IWARP;
+	fake->holds_ends = true;
+}
+
+/* Wait until the close_work of @cb has run, but not until its timer runs it. */
+static void wait_for_close_work(struct krdma_cb *cb)
+{
+	flush_work(&krdma_conn(cb)->work.close.work);
+}
+
+static bool becomes_closed(struct krdma_cb *cb)
+{
+	return !krdma_conn_wait_closed(krdma_conn(cb), krdma_deadline(WAIT_MS));
+}
+
+static void report_end(struct krdma_cb *cb)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+
+	/* The cm_id is destroyed if the time limit of the close is over. */
+	mutex_lock(&conn->setup);
+	if (cb->cm_id)
+		fake_report_end(cb->cm_id);
+	mutex_unlock(&conn->setup);
+	fake_cm_flush();
+}
+
+/* An adapter may reset the TCP connection when the QP moves to ERROR. */
+static void iwarp_qp_leaves_rts_after_peer_has_closed(struct kunit *test)
+{
+	unsigned long begin;
+
+	make_silent_iwarp();
+	connect_or_fail(test, 0);
+	begin = jiffies;
+	krdma_disconnect(ends.client);
+	wait_for_close_work(ends.client);
+	KUNIT_EXPECT_EQ(test, fake->disconnects, 1U);
+	KUNIT_EXPECT_TRUE(test, !fake->errors ||
+			  time_after_eq(fake->error_at, begin + HZ));
+	report_end(ends.client);
+	wait_for_close_work(ends.client);
+	KUNIT_EXPECT_EQ(test, krdma_get_state(ends.client), KRDMA_CLOSED);
+}
+
+static void release_on_iwarp_waits_a_second_for_silent_peer(struct kunit *test)
+{
+	unsigned long begin;
+
+	make_silent_iwarp();
+	connect_or_fail(test, 0);
+	begin = jiffies;
+	krdma_release_cb(ends.client);
+	ends.client = NULL;
+	KUNIT_EXPECT_GT(test, fake->errors, 0U);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(fake->error_at, begin + HZ));
+}
+
+/*
+ * The queue of teardowns has one worker. Each connection disconnects before the
+ * time limit for the peer of the first one is over.
+ */
+static void silent_iwarp_peers_hold_up_no_other_teardown(struct kunit *test)
+{
+	make_silent_iwarp();
+	connect_or_fail(test, 0);
+	connect_others(test);
+	workqueue_set_max_active(krdma_wq, 1);
+	krdma_disconnect(ends.client);
+	krdma_disconnect(ends.server);
+	krdma_disconnect(others.client);
+	krdma_disconnect(others.server);
+	KUNIT_EXPECT_TRUE(test, becomes_closed(ends.client));
+	KUNIT_EXPECT_TRUE(test, becomes_closed(ends.server));
+	KUNIT_EXPECT_TRUE(test, becomes_closed(others.client));
+	KUNIT_EXPECT_TRUE(test, becomes_closed(others.server));
+	KUNIT_EXPECT_EQ(test, fake->disconnects_at_error, 4U);
+	workqueue_set_max_active(krdma_wq, WQ_DFL_ACTIVE);
+}
+
+/* Wait until the listener has an accepted connection that no call returned. */
+static struct krdma_conn *get_accepted(struct kunit *test)
+{
+	struct krdma_conn *listener = krdma_conn(ends.listener), *conn = NULL;
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < WAIT_MS && !conn; i++) {
+		usleep_range(1000, 2000);
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = list_first_entry_or_null(&listener->listen.accepted,
+						struct krdma_conn, acc.link);
+		if (conn)
+			krdma_conn_get(conn);
+		spin_unlock_irqrestore(&listener->lock, flags);
+	}
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	return conn;
+}
+
+/* So a listener can drop many connections without a wait for each of them. */
+static void dropped_iwarp_connection_waits_for_no_peer(struct kunit *test)
+{
+	struct krdma_conn *conn;
+
+	make_silent_iwarp();
+	fake->holds_recvs = true;
+	KUNIT_ASSERT_EQ(test, begin_ends(&ends, 0, WAIT_MS), 0);
+	KUNIT_EXPECT_EQ(test, krdma_accept_timeout(ends.listener, 200,
+						   &ends.server), -ETIMEDOUT);
+	fake_release_recvs();
+	conn = get_accepted(test);
+	krdma_release_cb(ends.listener);
+	ends.listener = NULL;
+	KUNIT_EXPECT_EQ(test, krdma_get_state(&conn->cb), KRDMA_CLOSED);
+	KUNIT_EXPECT_TRUE(test, krdma_conn_was_established(conn));
+	KUNIT_EXPECT_EQ(test, conn->cm.hang_up_until, 0UL);
+	krdma_conn_put(conn);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(short_region_uses_offset_of_bounce_buffer),
 	KUNIT_CASE(region_within_pages_has_no_gap),
@@ -1480,6 +1613,10 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(revoked_domain_key_is_refused_everywhere),
 	KUNIT_CASE(device_removal_unregisters_domain_regions),
 	KUNIT_CASE(region_without_a_domain_is_refused),
+	KUNIT_CASE(iwarp_qp_leaves_rts_after_peer_has_closed),
+	KUNIT_CASE(release_on_iwarp_waits_a_second_for_silent_peer),
+	KUNIT_CASE(silent_iwarp_peers_hold_up_no_other_teardown),
+	KUNIT_CASE(dropped_iwarp_connection_waits_for_no_peer),
 	{}
 };
 
