@@ -181,6 +181,8 @@ int fake_resolve_addr(struct rdma_cm_id *id, const struct sockaddr *dst)
 
 int fake_resolve_route(struct rdma_cm_id *id)
 {
+	if (fake->holds_routes)
+		return 0;
 	return fake_tell(fake_id(id), RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL, 0);
 }
 

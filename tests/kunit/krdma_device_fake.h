@@ -52,6 +52,7 @@
  * @refuses_regs: each REG_MR fails
  * @holds_ends: the CM reports an end only by fake_report_end(), as if each peer
  *	were silent
+ * @holds_routes: the CM resolves no route
  * @faults: number of breaches of the rules of the DMA API, of the order of
  *	verbs, or of the context of calls
  * @written_back: number of copies from the arena to memory
@@ -81,6 +82,7 @@ struct fake {
 	unsigned int fails_regs;
 	bool refuses_regs;
 	bool holds_ends;
+	bool holds_routes;
 	unsigned int faults;
 	unsigned int written_back;
 	size_t longest;

@@ -1567,6 +1567,77 @@ static void dropped_iwarp_connection_waits_for_no_peer(struct kunit *test)
 	krdma_conn_put(conn);
 }
 
+/* ---- removal of the device while a connection is being set up ---- */
+
+/*
+ * The CM must not find a cm_id whose route is being resolved when it removes
+ * the device.
+ */
+static void device_removal_waits_for_connection_without_route(struct kunit *test)
+{
+	fake->holds_routes = true;
+	KUNIT_ASSERT_EQ(test, begin_ends(&ends, 0, WAIT_MS), 0);
+	fake_cm_flush();
+	KUNIT_ASSERT_EQ(test, krdma_get_state(ends.client),
+			KRDMA_RESOLVING_ROUTE);
+	fake_remove_device();
+	KUNIT_EXPECT_EQ(test, krdma_get_state(ends.client), KRDMA_CLOSED);
+	KUNIT_EXPECT_EQ(test, krdma_last_error(ends.client), -ENODEV);
+	fake_add_device();
+}
+
+/* A worker that removes the device, while a task is in qp_ready. */
+static struct {
+	struct work_struct work;
+	struct completion over;
+	bool early;
+} removal;
+
+static void removal_run(struct work_struct *work)
+{
+	fake_remove_device();
+	complete(&removal.over);
+}
+
+static int remove_in_qp_ready(struct krdma_cb *cb)
+{
+	unsigned int i;
+
+	schedule_work(&removal.work);
+	for (i = 0; i < WAIT_MS && !krdma_last_error(cb); i++)
+		usleep_range(1000, 2000);
+	removal.early = completion_done(&removal.over);
+	return 0;
+}
+
+static const struct krdma_ops removing_ops = {
+	.qp_ready = remove_in_qp_ready,
+};
+
+static void device_removal_waits_for_accept(struct kunit *test)
+{
+	struct krdma_params params = {
+		.size = sizeof(params),
+		.flags = KRDMA_RAW,
+		.ops = &removing_ops,
+	};
+
+	INIT_WORK(&removal.work, removal_run);
+	init_completion(&removal.over);
+	KUNIT_ASSERT_EQ(test, begin_ends(&ends, KRDMA_RAW, WAIT_MS), 0);
+	KUNIT_ASSERT_EQ(test, krdma_wait_request(ends.listener, WAIT_MS,
+						 &ends.server), 0);
+	KUNIT_ASSERT_EQ(test, krdma_set_request_params(ends.server, &params), 0);
+	KUNIT_EXPECT_EQ(test, krdma_accept_request(ends.server, NULL, 0),
+			-ENODEV);
+	KUNIT_EXPECT_FALSE(test, removal.early);
+	/* The owner must free what qp_ready has created before the device. */
+	KUNIT_EXPECT_FALSE(test, completion_done(&removal.over));
+	release_ends(&ends);
+	wait_for_completion(&removal.over);
+	fake_add_device();
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(short_region_uses_offset_of_bounce_buffer),
 	KUNIT_CASE(region_within_pages_has_no_gap),
@@ -1617,6 +1688,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(release_on_iwarp_waits_a_second_for_silent_peer),
 	KUNIT_CASE(silent_iwarp_peers_hold_up_no_other_teardown),
 	KUNIT_CASE(dropped_iwarp_connection_waits_for_no_peer),
+	KUNIT_CASE(device_removal_waits_for_connection_without_route),
+	KUNIT_CASE(device_removal_waits_for_accept),
 	{}
 };
 
