@@ -1638,6 +1638,55 @@ static void device_removal_waits_for_accept(struct kunit *test)
 	fake_add_device();
 }
 
+/* ---- parameters of a request ---- */
+
+static void request_or_fail(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, begin_ends(&ends, 0, WAIT_MS), 0);
+	KUNIT_ASSERT_EQ(test, krdma_wait_request(ends.listener, WAIT_MS,
+						 &ends.server), 0);
+}
+
+/* The caller may free that memory after the call. */
+static void request_params_keep_no_pointers(struct kunit *test)
+{
+	struct sockaddr_in src = { .sin_family = AF_INET };
+	struct krdma_params params = {
+		.size = sizeof(params),
+		.net = &init_net,
+		.src = (const struct sockaddr *)&src,
+		.private_data = &src,
+		.private_data_len = sizeof(src),
+		.context = &src,
+	};
+	const struct krdma_params *kept;
+
+	request_or_fail(test);
+	params.domain = krdma_domain_create("request");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, params.domain);
+	KUNIT_EXPECT_EQ(test, krdma_set_request_params(ends.server, &params), 0);
+	krdma_domain_put(params.domain);
+	kept = &krdma_conn(ends.server)->p;
+	KUNIT_EXPECT_PTR_EQ(test, ends.server->context, (void *)&src);
+	KUNIT_EXPECT_NULL(test, kept->net);
+	KUNIT_EXPECT_NULL(test, kept->src);
+	KUNIT_EXPECT_NULL(test, kept->private_data);
+	KUNIT_EXPECT_NULL(test, kept->domain);
+}
+
+static void request_params_have_flags_of_listener(struct kunit *test)
+{
+	struct krdma_params params = { .size = sizeof(params) };
+
+	request_or_fail(test);
+	params.flags = KRDMA_NOIO;
+	KUNIT_EXPECT_EQ(test, krdma_set_request_params(ends.server, &params),
+			-EINVAL);
+	params.flags = KRDMA_LISTEN_V6ONLY | KRDMA_LISTEN_WAIT;
+	KUNIT_EXPECT_EQ(test, krdma_set_request_params(ends.server, &params), 0);
+	KUNIT_EXPECT_EQ(test, krdma_conn(ends.server)->p.flags, 0U);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(short_region_uses_offset_of_bounce_buffer),
 	KUNIT_CASE(region_within_pages_has_no_gap),
@@ -1690,6 +1739,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(dropped_iwarp_connection_waits_for_no_peer),
 	KUNIT_CASE(device_removal_waits_for_connection_without_route),
 	KUNIT_CASE(device_removal_waits_for_accept),
+	KUNIT_CASE(request_params_keep_no_pointers),
+	KUNIT_CASE(request_params_have_flags_of_listener),
 	{}
 };
 
