@@ -32,6 +32,9 @@
 #ifdef __BIG_ENDIAN
 #error "vrfm stores words in the byte order of the host, and needs little-endian"
 #endif
+#ifndef CONFIG_64BIT
+#error "vrfm copies 8 aligned bytes in one access, and needs a 64-bit kernel"
+#endif
 
 #include "mapper.h"
 #include "opts.h"

@@ -401,6 +401,18 @@ def features_are_seen(tree):
     expect(not any("KRDMA_HAS" in flag for flag in flags), f"make clean reads headers: {flags}")
 
 
+def other_machines_are_refused(tree):
+    """Check that vrfm is refused for 32-bit and big-endian kernels, with a reason. Only the preprocessor runs."""
+    nothing = tree.place / "no-headers"
+    nothing.mkdir()
+    argv = ["gcc", "-M", "-MG", "-nostdinc", f"-I{nothing}", tree.top / "vrfm/priv.h"]
+    for flags, words in ((["-DCONFIG_64BIT", "-D__LITTLE_ENDIAN"], None), (["-D__LITTLE_ENDIAN"], "needs a 64-bit kernel"),
+                         (["-DCONFIG_64BIT", "-D__BIG_ENDIAN"], "needs little-endian")):
+        done = subprocess.run([*argv, *flags], text=True, capture_output=True, check=False)
+        expect((done.returncode == 0) == (not words) and (words or "") in done.stderr, f"{flags}: {done.stderr}")
+    expect("CONFIG_64BIT" in (tree.top / "dkms.conf").read_text(encoding="ascii"), "DKMS builds for 32-bit kernels")
+
+
 CASES = {"folders that make has not made stay": foreign_folders_stay,
          "programs are built in a folder of their own": builds_elsewhere,
          "librfm2g.pc names the prefix of its installation": names_its_prefix,
@@ -413,6 +425,7 @@ CASES = {"folders that make has not made stay": foreign_folders_stay,
          "files of a package stay": files_of_a_package_stay,
          "install judges modules first": modules_are_judged_first,
          "kernels before 6.1 are refused with a line": old_kernels_are_named,
+         "vrfm is refused on 32-bit and big-endian kernels": other_machines_are_refused,
          "O of the command line is not the kernel's": our_folder_is_not_the_kernels,
          "warnings do not end the build of a user": warnings_are_no_errors,
          "features of a kernel are seen in its headers": features_are_seen,
