@@ -67,12 +67,11 @@ static void krdma_conn_free_work(struct work_struct *work)
 }
 
 /*
- * Destroy the cm_id. rdma_destroy_id() (Linux 6.1 to 7.3 at least) does not
- * wait until addr_handler() has released the mutex of the cm_id:
- * cma_cancel_operation() only takes the mutex. mutex_unlock() in addr_handler()
- * may access the mutex after another task has taken it, and that task may have
- * freed the cm_id. Therefore call rdma_addr_cancel() first, which waits for
- * addr_handler().
+ * Destroy the cm_id. rdma_addr_cancel() is called first, because it waits until
+ * addr_handler() has returned. rdma_destroy_id() (Linux 6.1 to 7.3 at least)
+ * only takes the mutex that addr_handler() holds, and then frees this mutex
+ * with the cm_id. At that time mutex_unlock() in addr_handler() may still
+ * access the mutex.
  */
 static void krdma_conn_destroy_id(struct krdma_conn *conn)
 {

@@ -9,9 +9,10 @@
  * refusal is missed.
  *
  * Only one context at a time calls write_space(); this context has set
- * krdma_space.telling. Room that appears during the callback is checked after
- * it has returned. Each round needs an event, so the callback does not loop by
- * itself. krdma_msg_stop() waits for the callback.
+ * krdma_space.telling. If an event makes room during the callback, this context
+ * checks again after the callback has returned, and perhaps calls it once more.
+ * Without such an event it does not call again. krdma_msg_stop() waits for the
+ * callback.
  */
 #include "sq.h"
 

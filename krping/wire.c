@@ -283,7 +283,7 @@ void krping_ctl_encode(struct krping_adv *adv, const struct krping_ctl *ctl)
 /**
  * krping_ctl_decode - decode a control message
  * @ctl: result; its type is KRPING_CTL_NONE if @adv is another message
- * @adv: any message of a new peer
+ * @adv: any message of a peer that runs this project's krping
  *
  * Context: any.
  */

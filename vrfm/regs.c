@@ -40,8 +40,9 @@
 #define VRFM_LISR_GLOBAL_ENABLE BIT(14)
 
 /*
- * Fields of NIC: a bit that sends the command to all nodes, and the command. A
- * probe is a command that returns to its sender.
+ * Fields of the register NIC (network interrupt command): a bit that sends the
+ * command to all nodes, and the command. A probe is a command that returns to
+ * its sender.
  */
 #define VRFM_NIC_BROADCAST BIT(3)
 #define VRFM_NIC_COMMAND 0x07

@@ -567,8 +567,8 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 }
 
 /*
- * Record the lineage of the wanted image, and the time when that image began,
- * both from the peer's INFO.
+ * Record the lineage of the wanted image, and the time when that lineage began.
+ * The peer's INFO has the lineage and its age.
  */
 static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 {

@@ -74,7 +74,7 @@ static void krping_hist_small_percentiles_are_exact(struct kunit *test)
 	struct krping_hist *hist = new_hist(test);
 	u64 i;
 
-	/* Each time from 1 to 32 ns has a bucket of its own. */
+	/* Each duration from 1 to 32 ns has a bucket of its own. */
 	for (i = 20; i; i--)
 		krping_hist_add(hist, i);
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 0), 1ULL);

@@ -116,8 +116,9 @@ static void page_of_two_processes_is_found_by_all(struct kunit *test)
 }
 
 /*
- * Another call has compared the page. Then another process stores into it, so
- * the page becomes common, and a call in progress must compare it again.
+ * Task A compares the pages of its process, and task B has compared this page.
+ * Then a second process stores into the page, which makes the page common. Task
+ * A must compare the page again.
  */
 static void page_that_becomes_common_is_found_again(struct kunit *test)
 {

@@ -231,8 +231,8 @@ static void ktest_tell_done(struct krdma_req *req, int status)
 }
 
 /*
- * Import the description in @msg. Its length is computed from the number of
- * segments in its head.
+ * Import the description in @msg. The head of the description contains the
+ * number of segments, which determines the length.
  */
 static struct krdma_remote *ktest_tell_remote(const struct ktest_tell_msg *msg)
 {

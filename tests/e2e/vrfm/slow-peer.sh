@@ -125,7 +125,7 @@ impatient() {
 	check "all nodes are equal after non-blocking writes" equal patient
 }
 
-# Node 3 is left behind even if all writes are non-blocking, so that no writer waits for node 3.
+# Node 3 is left behind also if all writes are non-blocking. In this case no writer waits for node 3.
 refused() {
 	local times on_end
 	barrier refusing
