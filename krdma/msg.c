@@ -1060,7 +1060,7 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
 
-/* ---- beginning and end ---- */
+/* ---- setup and teardown of message mode ---- */
 
 static int krdma_recv_alloc(struct krdma_conn *conn, struct krdma_recv *recv)
 {

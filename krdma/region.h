@@ -43,8 +43,9 @@ struct krdma_chunk {
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @frwr: the MR; krdma_conn.setup. Teardown clears this pointer. For a region
- *	of a domain: krdma_dev.lock, and the removal of the device clears it
+ * @frwr: the MR. krdma_conn.setup protects this pointer, and teardown clears
+ *	it. For a region of a domain, krdma_dev.lock protects it, and the removal
+ *	of the device clears it
  * @invalid: the MR was registered and is known to be invalid again
  * @mr: copy of the pointer in @frwr that may be read without the lock. After
  *	teardown the copy is stale. It is only used for a post, which fails in

@@ -193,9 +193,10 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->access = krdma_region_ib_access(conn, access);
 	region->dir = krdma_dma_region_dir(access);
 	/*
-	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused
-	 * after it was mapped. It must stay unchanged, so mapping and unmapping
-	 * must not copy between the memory and the bounce buffers.
+	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused.
+	 * Only the mapped memory shows whether it needs them. Mapping and
+	 * unmapping must not copy between the memory and the bounce buffers,
+	 * because refused memory must stay unchanged.
 	 */
 	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
 	region->ibdev = conn->cb.pd->device;

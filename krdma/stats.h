@@ -110,7 +110,7 @@ enum krdma_counter {
 	KRDMA_COUNT_PULLED,
 	KRDMA_COUNT_WRITTEN,
 	KRDMA_COUNT_ALIVE_MISSES,
-	KRDMA_COUNT_SPINS, /* two: successful and failed polling */
+	KRDMA_COUNT_SPINS, /* two counters: successful and failed polling */
 	KRDMA_COUNT_WC = KRDMA_COUNT_SPINS + 2, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,
 	KRDMA_COUNT_REGISTERED = KRDMA_COUNT_BREACH + KRDMA_BREACHES,

@@ -330,8 +330,8 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 }
 
 /*
- * Check whether a page differs from its twin, and change nothing. This needs
- * neither vrfm_dev.write_lock nor room.
+ * Check whether a page differs from its twin, and change nothing. So the caller
+ * needs neither vrfm_dev.write_lock nor room for messages to the peers.
  */
 static bool vrfm_twin_differs(struct vrfm_dev *vdev,
 			      const struct vrfm_twin *twin)

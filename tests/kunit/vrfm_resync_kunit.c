@@ -828,8 +828,9 @@ static int read_doubles(void *arg)
 }
 
 /*
- * The reader is useful only if it has a processor of its own. So count the
- * doubles that are merged by one store as well.
+ * The reader finds a torn double only if it runs on another processor than the
+ * merge. A machine may have a single processor, so this also checks the number
+ * of doubles that are merged by one store each.
  */
 static void merge_does_not_tear_doubles(struct kunit *test)
 {

@@ -546,9 +546,9 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 }
 
 /*
- * Create two regions, one after the other. Both use the same MR. Let the server
- * invalidate the key of each region. The server may invalidate the first key
- * only.
+ * Create two regions, one after the other. Both use the same MR. The server
+ * tries to invalidate the key of each region. Only the first region permits
+ * this.
  */
 static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
