@@ -670,8 +670,9 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 }
 
 /*
- * Wake a task only if its wait has ended. Each completion wakes krdma_conn.wait,
- * and many tasks may wait there, most of them for other completions.
+ * Wake a task only if its wait has ended. Each completion wakes the queue
+ * krdma_conn.wait, and many tasks may wait there, most of them for other
+ * completions.
  */
 static int krdma_waiter_wake(struct wait_queue_entry *entry, unsigned int mode,
 			     int sync, void *key)

@@ -207,7 +207,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
  * &krdma_caps.coherent and KRDMA_COHERENT.
  *
  * Context: any.
- * Return: true if the connection is open and no sync is needed; otherwise false.
+ * Return: true if the connection is open and no sync is needed, otherwise
+ * false.
  */
 bool krdma_region_is_coherent(const struct krdma_region *region)
 {

@@ -220,8 +220,8 @@ int krping_say(struct krping_session *s, const struct krping_adv *adv,
 
 /**
  * krping_move - post a READ from, or a WRITE to, the peer's buffer
- * @s: session without a READ or WRITE in flight; @s->peer must hold a message of
- *	the peer, which has the address and key of its buffer
+ * @s: session without a READ or WRITE in flight; @s->peer must hold a message
+ *	of the peer, which has the address and key of its buffer
  * @opcode: IB_WR_RDMA_READ, IB_WR_RDMA_READ_WITH_INV or IB_WR_RDMA_WRITE
  * @buf: mapped buffer of this side
  * @access: access flags of @buf, if it must be registered first
