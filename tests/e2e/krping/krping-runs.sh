@@ -279,6 +279,18 @@ results() {
 
 from_77() { [[ $(rdma resource show cm_id) == *"src-addr 192.168.77.2:"* ]]; }
 
+is_elsewhere() { [[ $(readlink "/proc/$1/ns/net") != "$(readlink /proc/self/ns/net)" ]]; }
+
+# A run in a network namespace without addresses does not take the source address of dev from another namespace.
+other_netns() {
+	unshare --net sleep 60 &
+	within 10 is_elsewhere $!
+	fails "Network is unreachable" "a client with dev in a netns without addresses" \
+		"client,addr=$server,port=7404,count=3,dev=$RDMADEV,netns=$!"
+	kill $!
+	wait $! 2>/dev/null
+}
+
 where() {
 	# Give the device a second address, in another subnet.
 	ip addr add "192.168.77.$NODE/24" dev "$NETDEV"
@@ -303,6 +315,7 @@ where() {
 		check "a client with netns by descriptor succeeds" krping_run "client,addr=$server,port=7404,count=3,netns=$ns"
 		exec {ns}<&-
 		fails "" "a client with a netns that does not exist" "client,addr=$server,port=7404,count=3,netns=2147483646"
+		other_netns
 		check "a client with vector succeeds" krping_run "client,addr=$server,port=7404,count=3,vector=0"
 		barrier where-over
 	fi
