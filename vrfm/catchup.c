@@ -52,13 +52,13 @@
 void vrfm_catchup_kick(struct vrfm_link *link)
 {
 	/* Run the work now, even if it is queued with a delay. */
-	mod_delayed_work(vrfm_wq, &link->sync, 0);
+	mod_delayed_work(vrfm_wq, &link->catchup.work, 0);
 }
 
 /*
  * Add the own words among the next VRFM_SYNC_OWN words to the set of missed
- * words. Each call continues at link->lost_at. A word that is written between
- * two calls is added by vrfm_link_miss() or by a later call. Memory is
+ * words. Each call continues at link->missed.lost_at. A word that is written
+ * between two calls is added by vrfm_link_miss() or by a later call. Memory is
  * allocated with GFP_NOWAIT, because vrfm_dev.write_lock is held.
  *
  * Return: 0 or -ENOMEM.
@@ -67,18 +67,19 @@ static int vrfm_catchup_miss_own(struct vrfm_link *link)
 {
 	const struct vrfm_dev *vdev = link->vdev;
 	const u32 bits = PAGE_SIZE / VRFM_WORD;
-	u32 end = min_t(u32, link->lost_at + VRFM_SYNC_OWN,
-			link->missed.nwords);
+	u32 end = min_t(u32, link->missed.lost_at + VRFM_SYNC_OWN,
+			link->missed.map.nwords);
 	int ret;
 
-	for (; link->lost_at < end; link->lost_at += bits) {
-		ret = vrfm_map_add(&link->missed, link->lost_at,
-				   vdev->own + link->lost_at / BITS_PER_LONG,
+	for (; link->missed.lost_at < end; link->missed.lost_at += bits) {
+		ret = vrfm_map_add(&link->missed.map, link->missed.lost_at,
+				   vdev->own +
+					   link->missed.lost_at / BITS_PER_LONG,
 				   bits, GFP_NOWAIT | __GFP_NOWARN);
 		if (ret)
 			return ret;
 	}
-	WRITE_ONCE(link->lost, end < link->missed.nwords);
+	WRITE_ONCE(link->missed.lost, end < link->missed.map.nwords);
 	vrfm_status_lost(link);
 	return 0;
 }
@@ -113,12 +114,12 @@ static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 		n = vrfm_catchup_own_run(link->vdev, &first, end - first);
 		if (!n)
 			break;
-		vrfm_copy_words(link->scratch,
+		vrfm_copy_words(link->catchup.scratch,
 				link->vdev->mem.vaddr + first * VRFM_WORD, n);
 		spin_lock_bh(&link->lock);
 		vrfm_link_append_locked(link, VRFM_WIRE_UPDATE,
-					first * VRFM_WORD, link->scratch,
-					n * VRFM_WORD);
+					first * VRFM_WORD,
+					link->catchup.scratch, n * VRFM_WORD);
 		spin_unlock_bh(&link->lock);
 		first += n;
 	}
@@ -132,9 +133,9 @@ static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
  */
 static void vrfm_catchup_went_round(struct vrfm_link *link)
 {
-	link->cursor = 0;
-	if (link->sweeping)
-		link->todo |= VRFM_TODO_SWEPT;
+	link->catchup.cursor = 0;
+	if (link->catchup.sweeping)
+		link->catchup.todo |= VRFM_TODO_SWEPT;
 }
 
 /*
@@ -148,23 +149,23 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 	u32 number;
 
 	spin_lock_bh(&link->lock);
-	number = link->load;
-	link->load = 0;
+	number = link->request.load;
+	link->request.load = 0;
 	if (number)
-		link->peer_loads = number;
+		link->request.begun = number;
 	spin_unlock_bh(&link->lock);
 	if (!number)
 		return;
 	vrfm_link_miss_own(link);
 	vrfm_status_lost(link);
-	link->cursor = 0;
-	link->sweeping = number;
+	link->catchup.cursor = 0;
+	link->catchup.sweeping = number;
 	/*
 	 * Do not wait for the end of the peer's penalty for being slow: the
 	 * peer waits for these words, because it is loading an image.
 	 */
-	link->hold_until = jiffies;
-	link->todo &= ~VRFM_TODO_SWEPT;
+	link->overload.hold_until = jiffies;
+	link->catchup.todo &= ~VRFM_TODO_SWEPT;
 	if (link->state == VRFM_READY)
 		vrfm_link_fall_back(link);
 }
@@ -181,7 +182,7 @@ static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 	free = vrfm_link_free_locked(link);
 	spin_unlock_bh(&link->lock);
 	/* A run may leave room unused at the end of a message. */
-	return free > spare ? (free - spare) * (link->max_msg / 2) : 0;
+	return free > spare ? (free - spare) * (link->conn.max_msg / 2) : 0;
 }
 
 /*
@@ -214,22 +215,23 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 	const u32 most = PAGE_SIZE / VRFM_WORD;
 	u32 first, taken = 0, took, n;
 
-	words = min(words, link->missed.set);
+	words = min(words, link->missed.map.set);
 	while (room >= 16 && taken < words && runs) {
 		n = min3(most, room / 16, words - taken);
-		first = vrfm_catchup_next(&link->missed, link->cursor, &n);
-		if (first >= link->missed.nwords) {
+		first = vrfm_catchup_next(&link->missed.map,
+					  link->catchup.cursor, &n);
+		if (first >= link->missed.map.nwords) {
 			vrfm_catchup_went_round(link);
 			continue;
 		}
-		vrfm_map_clear(&link->missed, first, n);
+		vrfm_map_clear(&link->missed.map, first, n);
 		took = vrfm_catchup_send(link, first, n);
 		runs -= min(runs, took);
 		room -= min(room, 16 * n);
 		taken += n;
-		link->cursor = round_up(first + n, 2);
+		link->catchup.cursor = round_up(first + n, 2);
 	}
-	if (!link->missed.set)
+	if (!link->missed.map.set)
 		vrfm_catchup_went_round(link);
 	return taken;
 }
@@ -247,7 +249,7 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
 {
 	spin_lock_bh(&link->lock);
-	link->filling = type;
+	link->window.filling = type;
 	if (!type)
 		vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
@@ -264,7 +266,8 @@ static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
 	bool wanted;
 
 	spin_lock_bh(&link->lock);
-	wanted = link->granted && link->info.kind && !link->load;
+	wanted = link->window.granted && link->report.info.kind &&
+		 !link->request.load;
 	spin_unlock_bh(&link->lock);
 	return wanted;
 }
@@ -277,7 +280,7 @@ static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
 {
 	*room = vrfm_catchup_room(link, 1);
 	return vrfm_catchup_is_wanted(link) && *room &&
-	       (u64)link->missed.set * 16 <= *room;
+	       (u64)link->missed.map.set * 16 <= *room;
 }
 
 /*
@@ -288,8 +291,8 @@ static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
  */
 static bool vrfm_catchup_trim(struct vrfm_link *link)
 {
-	return !link->missed.set && !link->lost &&
-	       vrfm_map_trim(&link->missed, VRFM_SYNC_TRIM);
+	return !link->missed.map.set && !link->missed.lost &&
+	       vrfm_map_trim(&link->missed.map, VRFM_SYNC_TRIM);
 }
 
 /*
@@ -301,17 +304,18 @@ static bool vrfm_catchup_trim(struct vrfm_link *link)
 static bool vrfm_catchup_finish(struct vrfm_link *link, u32 room)
 {
 	vrfm_catchup_fill(link, VRFM_WIRE_UPDATE);
-	vrfm_catchup_take(link, room, link->missed.set, VRFM_SYNC_LAST_RUNS);
+	vrfm_catchup_take(link, room, link->missed.map.set,
+			  VRFM_SYNC_LAST_RUNS);
 	vrfm_catchup_fill(link, 0);
-	if (link->missed.set)
+	if (link->missed.map.set)
 		return true;
 	vrfm_link_ready(link);
 	return vrfm_catchup_trim(link);
 }
 
 /*
- * Do one step: send the notes and other messages that are due (link->todo), and
- * then missed words.
+ * Do one step: send the notes and other messages that are due
+ * (link->catchup.todo), and then missed words.
  *
  * Return: true if the caller must do another step at once.
  */
@@ -329,17 +333,17 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 	}
 	if (link->state != VRFM_SYNCING)
 		return false;
-	if (time_before(jiffies, link->hold_until)) {
-		queue_delayed_work(vrfm_wq, &link->sync,
-				   link->hold_until - jiffies);
+	if (time_before(jiffies, link->overload.hold_until)) {
+		queue_delayed_work(vrfm_wq, &link->catchup.work,
+				   link->overload.hold_until - jiffies);
 		return false;
 	}
-	if (link->lost && vrfm_catchup_miss_own(link)) {
-		queue_delayed_work(vrfm_wq, &link->sync,
+	if (link->missed.lost && vrfm_catchup_miss_own(link)) {
+		queue_delayed_work(vrfm_wq, &link->catchup.work,
 				   msecs_to_jiffies(VRFM_SYNC_RETRY_MS));
 		return false;
 	}
-	if (link->lost)
+	if (link->missed.lost)
 		return true;
 	if (vrfm_catchup_is_last(link, &room))
 		return vrfm_catchup_finish(link, room);
@@ -348,13 +352,13 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 				  vrfm_catchup_room(link, VRFM_SLOTS_SPARE),
 				  VRFM_SYNC_STEP, VRFM_SYNC_RUNS);
 	vrfm_catchup_fill(link, 0);
-	return taken || (link->todo && vrfm_resync_notify(link));
+	return taken || (link->catchup.todo && vrfm_resync_notify(link));
 }
 
 /**
  * vrfm_catchup_work - send notes, requested pages and missed words to the peer
  * while there is room in the window
- * @work: &vrfm_link.sync of a link
+ * @work: &vrfm_catchup.work of a link
  *
  * When messages are acknowledged, vrfm_link_wake_writers() queues the work
  * again.
@@ -362,7 +366,7 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 void vrfm_catchup_work(struct work_struct *work)
 {
 	struct vrfm_link *link =
-		container_of(work, struct vrfm_link, sync.work);
+		container_of(work, struct vrfm_link, catchup.work.work);
 	struct vrfm_dev *vdev = link->vdev;
 	bool more;
 

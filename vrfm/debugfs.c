@@ -52,25 +52,25 @@ static void vrfm_latency_count_locked(struct vrfm_link *link,
 	if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
 		return;
 	bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
-	link->latency[min(bucket, VRFM_LATENCIES - 1U)]++;
+	link->meter.latency[min(bucket, VRFM_LATENCIES - 1U)]++;
 }
 
 /**
  * vrfm_latency_end_locked - count the latencies of messages that the peer
  * acknowledges
- * @link: link, with its lock held; @link->acked has not been updated yet
+ * @link: link, with its lock held; @link->window.acked has not been updated yet
  * @applied: sequence of the last message that the peer has applied
  *
  * Context: any but hard interrupts.
  */
 void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
 {
+	const struct vrfm_slot *slots = link->window.slots;
 	u64 sequence;
 
 	lockdep_assert_held(&link->lock);
-	for (sequence = link->acked + 1; sequence <= applied; sequence++)
-		vrfm_latency_count_locked(link,
-					  &link->slots[sequence % VRFM_SLOTS]);
+	for (sequence = link->window.acked + 1; sequence <= applied; sequence++)
+		vrfm_latency_count_locked(link, &slots[sequence % VRFM_SLOTS]);
 }
 
 static void vrfm_seq_latency_locked(struct seq_file *seq,
@@ -80,9 +80,9 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 
 	seq_printf(seq, "%u", link->peer.node);
 	for (i = 0; i < VRFM_LATENCIES; i++)
-		if (link->latency[i])
+		if (link->meter.latency[i])
 			seq_printf(seq, " %llu:%llu", 1ULL << i,
-				   link->latency[i]);
+				   link->meter.latency[i]);
 	seq_putc(seq, '\n');
 }
 
@@ -195,8 +195,9 @@ static u32 vrfm_link_queued_locked(const struct vrfm_link *link)
 	u64 sequence;
 	u32 bytes = 0;
 
-	for (sequence = link->acked + 1; sequence <= link->opened; sequence++)
-		bytes += link->slots[sequence % VRFM_SLOTS].pack.len;
+	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
+	     sequence++)
+		bytes += link->window.slots[sequence % VRFM_SLOTS].pack.len;
 	return bytes;
 }
 
@@ -210,65 +211,68 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 		      ktime_ms_delta(now, link->since));
 	vrfm_seq_line(seq, link, "role %s",
 		      link->reconn ? "connects" : "listens");
-	vrfm_seq_line(seq, link, "epoch %016llx", link->peer_epoch);
+	vrfm_seq_line(seq, link, "epoch %016llx", link->conn.peer_epoch);
 	vrfm_seq_line(seq, link, "links %llu", link->counts.ups);
-	if (link->down_at) {
+	if (link->failure.down_at) {
 		vrfm_seq_line(seq, link, "last_down_error %d",
-			      link->down_error);
+			      link->failure.down_error);
 		vrfm_seq_line(seq, link, "last_down_ms %lld",
-			      ktime_ms_delta(now, link->down_at));
+			      ktime_ms_delta(now, link->failure.down_at));
 	}
-	vrfm_seq_line(seq, link, "path_mtu %u", link->mtu.path);
-	vrfm_seq_line(seq, link, "local_mtu %u", link->mtu.local);
-	vrfm_seq_line(seq, link, "peer_mtu %u", link->mtu.peer);
-	vrfm_seq_line(seq, link, "dial_error %d", READ_ONCE(link->dial_error));
+	vrfm_seq_line(seq, link, "path_mtu %u", link->conn.mtu.path);
+	vrfm_seq_line(seq, link, "local_mtu %u", link->conn.mtu.local);
+	vrfm_seq_line(seq, link, "peer_mtu %u", link->conn.mtu.peer);
+	vrfm_seq_line(seq, link, "dial_error %d",
+		      READ_ONCE(link->failure.dial_error));
 	vrfm_seq_line(seq, link, "refused %s",
-		      link->rejected ? vrfm_reject_text(link->rejected) : "-");
+		      link->failure.rejected ?
+			      vrfm_reject_text(link->failure.rejected) :
+			      "-");
 }
 
 static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 {
-	vrfm_seq_line(seq, link, "opened %llu", link->opened);
-	vrfm_seq_line(seq, link, "posted %llu", link->posted);
-	vrfm_seq_line(seq, link, "completed %llu", link->completed);
-	vrfm_seq_line(seq, link, "acked %llu", link->acked);
+	vrfm_seq_line(seq, link, "opened %llu", link->window.opened);
+	vrfm_seq_line(seq, link, "posted %llu", link->window.posted);
+	vrfm_seq_line(seq, link, "completed %llu", link->window.completed);
+	vrfm_seq_line(seq, link, "acked %llu", link->window.acked);
 	vrfm_seq_line(seq, link, "free_messages %u",
 		      vrfm_link_free_locked(link));
-	vrfm_seq_line(seq, link, "message_bytes %u", link->max_msg);
+	vrfm_seq_line(seq, link, "message_bytes %u", link->conn.max_msg);
 	vrfm_seq_line(seq, link, "queued_bytes %u",
-		      link->cb ? vrfm_link_queued_locked(link) : 0);
+		      link->conn.cb ? vrfm_link_queued_locked(link) : 0);
 	vrfm_seq_line(seq, link, "oldest_ms %u",
 		      vrfm_link_late_ms_locked(link));
 	vrfm_seq_line(seq, link, "bytes_sent %llu", link->counts.bytes_sent);
 	vrfm_seq_line(seq, link, "bytes_sent_a_second %llu",
-		      vrfm_rate_read(&link->tx_rate, jiffies));
-	vrfm_seq_line(seq, link, "granted %d", link->granted);
-	vrfm_seq_line(seq, link, "wants_room %d", link->wants_room);
-	vrfm_seq_line(seq, link, "filling %d", link->filling);
+		      vrfm_rate_read(&link->meter.tx, jiffies));
+	vrfm_seq_line(seq, link, "granted %d", link->window.granted);
+	vrfm_seq_line(seq, link, "wants_room %d", link->window.wants_room);
+	vrfm_seq_line(seq, link, "filling %d", link->window.filling);
 }
 
 static void vrfm_seq_received_locked(struct seq_file *seq,
 				     struct vrfm_link *link)
 {
-	vrfm_seq_line(seq, link, "applied %llu", link->rx_sequence);
-	vrfm_seq_line(seq, link, "applied_told %llu", link->rx_told);
-	vrfm_seq_line(seq, link, "applied_serial %llu", link->rx_serial);
+	vrfm_seq_line(seq, link, "applied %llu", link->receipt.sequence);
+	vrfm_seq_line(seq, link, "applied_told %llu", link->receipt.acked);
+	vrfm_seq_line(seq, link, "applied_serial %llu", link->receipt.serial);
 	vrfm_seq_line(seq, link, "peer_synced %d",
-		      link->cb && link->rx.synced);
-	if (link->cb)
+		      link->conn.cb && link->rx.synced);
+	if (link->conn.cb)
 		vrfm_seq_line(seq, link, "heard_ms %u",
-			      jiffies_to_msecs(jiffies - link->rx_heard));
+			      jiffies_to_msecs(jiffies - link->conn.heard));
 	vrfm_seq_line(seq, link, "bytes_received %llu",
 		      link->counts.bytes_received);
 	vrfm_seq_line(seq, link, "bytes_received_a_second %llu",
-		      vrfm_rate_read(&link->rx_rate, jiffies));
+		      vrfm_rate_read(&link->meter.rx, jiffies));
 	vrfm_seq_line(seq, link, "events_held %u", link->rx.nheld);
 	vrfm_seq_line(seq, link, "events_dropped %llu",
 		      link->counts.events_dropped);
 	vrfm_seq_line(seq, link, "protocol_errors %llu",
 		      link->counts.protocol);
 	vrfm_seq_line(seq, link, "pages_asked_of_us %u",
-		      READ_ONCE(link->pulled.count));
+		      READ_ONCE(link->request.pulled.count));
 }
 
 static void vrfm_seq_direct_locked(struct seq_file *seq, struct vrfm_link *link)
@@ -293,9 +297,10 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 {
 	unsigned long now = jiffies;
 
-	if (link->state != VRFM_SYNCING || !time_before(now, link->hold_until))
+	if (link->state != VRFM_SYNCING ||
+	    !time_before(now, link->overload.hold_until))
 		return 0;
-	return jiffies_to_msecs(link->hold_until - now);
+	return jiffies_to_msecs(link->overload.hold_until - now);
 }
 
 /*
@@ -304,15 +309,17 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
  */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
-	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
-	vrfm_seq_line(seq, link, "missed_all %d", link->lost);
-	vrfm_seq_line(seq, link, "sweep_at_word %u", link->cursor);
-	vrfm_seq_line(seq, link, "sweeping_for_load %u", link->sweeping);
-	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->todo);
-	vrfm_seq_line(seq, link, "events_waiting %u", link->nbacklog);
+	vrfm_seq_line(seq, link, "missed_words %u", link->missed.map.set);
+	vrfm_seq_line(seq, link, "missed_all %d", link->missed.lost);
+	vrfm_seq_line(seq, link, "sweep_at_word %u", link->catchup.cursor);
+	vrfm_seq_line(seq, link, "sweeping_for_load %u",
+		      link->catchup.sweeping);
+	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->catchup.todo);
+	vrfm_seq_line(seq, link, "events_waiting %u", link->backlog.n);
 	vrfm_seq_line(seq, link, "overloads %llu", link->counts.overloads);
 	vrfm_seq_line(seq, link, "back_off_ms %u", vrfm_link_held_ms(link));
-	vrfm_seq_line(seq, link, "next_back_off_ms %u", link->penalty_ms);
+	vrfm_seq_line(seq, link, "next_back_off_ms %u",
+		      link->overload.penalty_ms);
 }
 
 static void vrfm_seq_link(struct seq_file *seq, struct vrfm_link *link)

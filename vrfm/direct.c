@@ -117,7 +117,7 @@ static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 	const struct vrfm_direct_path way = {
 		.min = READ_ONCE(link->vdev->params.direct_min),
 		.update = link->direct.update,
-		.acked = link->acked,
+		.acked = link->window.acked,
 		.staged = link->direct.staged,
 	};
 
@@ -142,7 +142,7 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 	if (len < READ_ONCE(link->vdev->params.direct_min))
 		return true;
 	spin_lock_bh(&link->lock);
-	has = !direct->remote || direct->update > link->acked ||
+	has = !direct->remote || direct->update > link->window.acked ||
 	      direct->under_way < VRFM_BLOCKS;
 	spin_unlock_bh(&link->lock);
 	return has;
@@ -207,13 +207,13 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	 * krdma_post() returns.
 	 */
 	link->direct.under_way++;
-	if (krdma_post(link->cb, &placed->req)) {
+	if (krdma_post(link->conn.cb, &placed->req)) {
 		link->direct.under_way--;
 		return false;
 	}
 	link->counts.directs++;
 	link->counts.bytes_direct += placed->len;
-	vrfm_rate_add(&link->tx_rate, jiffies, placed->len);
+	vrfm_rate_add(&link->meter.tx, jiffies, placed->len);
 	return true;
 }
 
@@ -252,7 +252,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	 */
 	if (direct->remote && len >= READ_ONCE(link->vdev->params.direct_min))
 		direct->answers = VRFM_ACK_EVERY;
-	if (!placed || !link->cb ||
+	if (!placed || !link->conn.cb ||
 	    !vrfm_direct_may_locked(link, offset, len) ||
 	    !vrfm_direct_can_say(link, len))
 		return false;
@@ -265,7 +265,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	placed->offset = offset;
 	placed->len = len;
 	placed->block = block;
-	block->placed |= link->reads_on;
+	block->placed |= link->conn.reads_on;
 	refcount_inc(&block->refs);
 	if (vrfm_placed_post_locked(placed))
 		return true;
@@ -295,7 +295,7 @@ static void vrfm_placed_done(struct krdma_req *req, int status)
 	vrfm_block_put(block);
 	vrfm_link_wake_writers(link);
 	if (idle)
-		queue_delayed_work(vrfm_wq, &link->sync,
+		queue_delayed_work(vrfm_wq, &link->catchup.work,
 				   msecs_to_jiffies(VRFM_DIRECT_IDLE_MS));
 }
 
@@ -305,14 +305,14 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
 	unsigned long end = direct->last +
 			    msecs_to_jiffies(VRFM_DIRECT_IDLE_MS);
 
-	if (!link->cb || !direct->open || direct->under_way)
+	if (!link->conn.cb || !direct->open || direct->under_way)
 		return;
 	if (time_before(jiffies, end))
-		queue_delayed_work(vrfm_wq, &link->sync, end - jiffies);
+		queue_delayed_work(vrfm_wq, &link->catchup.work, end - jiffies);
 	else if (vrfm_link_free_locked(link))
 		vrfm_direct_say_locked(link, false, link->vdev->serial);
 	else
-		link->wants_room = true;
+		link->window.wants_room = true;
 }
 
 /**
@@ -366,7 +366,7 @@ static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
 		return VRFM_SHOWN_NO_MEMORY;
 	len += sizeof(struct vrfm_wire_head) + sizeof(struct vrfm_wire_stage) +
 	       vrfm_stage_map_len(size);
-	return len <= link->max_msg ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
+	return len <= link->conn.max_msg ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
 }
 
 static enum vrfm_shown vrfm_direct_refused(int error)
@@ -409,7 +409,7 @@ static void vrfm_direct_show(struct vrfm_link *link, struct krdma_cb *cb)
 	rt_mutex_lock(&vdev->write_lock);
 	if (shown == VRFM_SHOWN) {
 		link->direct.region = region;
-		link->todo |= VRFM_TODO_STAGE;
+		link->catchup.todo |= VRFM_TODO_STAGE;
 	} else {
 		link->direct.shown = shown;
 	}
@@ -458,7 +458,7 @@ void vrfm_direct_setup(struct vrfm_link *link)
 
 	mutex_lock(&direct->setup);
 	spin_lock_bh(&link->lock);
-	cb = link->cb;
+	cb = link->conn.cb;
 	if (cb)
 		swap(desc, direct->desc);
 	spin_unlock_bh(&link->lock);
@@ -512,15 +512,15 @@ bool vrfm_direct_notify(struct vrfm_link *link)
 		desc_len = krdma_region_export(direct->region, 0,
 					       link->vdev->params.size, NULL, 0);
 	spin_lock_bh(&link->lock);
-	if (link->cb && direct->region && desc_len >= 0) {
+	if (link->conn.cb && direct->region && desc_len >= 0) {
 		has = vrfm_link_free_locked(link);
-		link->wants_room |= !has;
+		link->window.wants_room |= !has;
 		if (has)
 			vrfm_direct_stage_locked(link, desc_len);
 	}
 	spin_unlock_bh(&link->lock);
 	if (has)
-		link->todo &= ~VRFM_TODO_STAGE;
+		link->catchup.todo &= ~VRFM_TODO_STAGE;
 	return has;
 }
 

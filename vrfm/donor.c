@@ -22,7 +22,7 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	bool has;
 
 	rt_mutex_lock(&vdev->write_lock);
-	vrfm_copy_words(link->scratch, vdev->mem.vaddr + offset,
+	vrfm_copy_words(link->catchup.scratch, vdev->mem.vaddr + offset,
 			VRFM_SERVE_WORDS);
 	spin_lock_bh(&link->lock);
 	/*
@@ -30,11 +30,11 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	 * if messages have only 4 KiB. Because more than VRFM_SLOTS_SPARE
 	 * messages must be free, at least one stays free for events.
 	 */
-	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
-	link->wants_room = link->cb && !has;
+	has = link->conn.cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
+	link->window.wants_room = link->conn.cb && !has;
 	if (has) {
 		vrfm_link_append_locked(link, VRFM_WIRE_IMAGE, offset,
-					link->scratch, VRFM_WIRE_PAGE);
+					link->catchup.scratch, VRFM_WIRE_PAGE);
 		vrfm_link_push_locked(link);
 	}
 	spin_unlock_bh(&link->lock);
@@ -49,7 +49,7 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
  */
 static void vrfm_serve_end(struct vrfm_link *link)
 {
-	struct vrfm_pulled *pulled = &link->pulled;
+	struct vrfm_pulled *pulled = &link->request.pulled;
 	const struct vrfm_note note = {
 		.kind = VRFM_NOTE_PULLED, .number = pulled->first,
 	};
@@ -57,11 +57,11 @@ static void vrfm_serve_end(struct vrfm_link *link)
 
 	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
-	has = link->cb && vrfm_link_free_locked(link);
-	link->wants_room = link->cb && !has;
+	has = link->conn.cb && vrfm_link_free_locked(link);
+	link->window.wants_room = link->conn.cb && !has;
 	spin_unlock_bh(&link->lock);
 	if (has) {
-		link->served = 0;
+		link->request.served = 0;
 		/*
 		 * Pairs with the acquire in vrfm_rx_pull(), which may store the
 		 * next request.
@@ -84,7 +84,7 @@ static void vrfm_serve_end(struct vrfm_link *link)
  */
 void vrfm_serve(struct vrfm_link *link)
 {
-	struct vrfm_pulled *pulled = &link->pulled;
+	struct vrfm_pulled *pulled = &link->request.pulled;
 	const void *mem = link->vdev->mem.vaddr;
 	u32 i, count, page;
 
@@ -96,7 +96,7 @@ void vrfm_serve(struct vrfm_link *link)
 	if (!count)
 		return;
 	vrfm_catchup_fill(link, VRFM_WIRE_IMAGE);
-	for (i = link->served; i < count; i++) {
+	for (i = link->request.served; i < count; i++) {
 		page = pulled->first + i;
 		if (vrfm_digest(mem + page * VRFM_WIRE_PAGE) !=
 		    pulled->digests[i] && !vrfm_serve_page(link, page))
@@ -104,7 +104,7 @@ void vrfm_serve(struct vrfm_link *link)
 		cond_resched();
 	}
 	vrfm_catchup_fill(link, 0);
-	link->served = i;
+	link->request.served = i;
 	if (i == count)
 		vrfm_serve_end(link);
 }

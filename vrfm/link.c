@@ -5,7 +5,7 @@
  *
  * Messages are numbered from 1 on each connection. Slot n % VRFM_SLOTS holds
  * message n until the peer acknowledges that it has applied the message. The
- * numbers in &struct vrfm_link always have this order:
+ * numbers in &struct vrfm_window always have this order:
  *
  *	acked <= completed <= posted <= opened <= acked + VRFM_SLOTS
  *
@@ -85,7 +85,7 @@ static void vrfm_link_become_locked(struct vrfm_link *link,
 {
 	lockdep_assert_held(&link->lock);
 	trace_vrfm_link(link->vdev->unit, link->peer.node, link->state, state,
-			link->missed.set);
+			link->missed.map.set);
 	if (link->state != state)
 		link->since = ktime_get();
 	WRITE_ONCE(link->state, state);
@@ -94,7 +94,7 @@ static void vrfm_link_become_locked(struct vrfm_link *link,
 
 static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 {
-	return &link->slots[sequence % VRFM_SLOTS];
+	return &link->window.slots[sequence % VRFM_SLOTS];
 }
 
 /* ---- sending ---- */
@@ -105,8 +105,8 @@ static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
  */
 static void vrfm_link_break_locked(struct vrfm_link *link)
 {
-	if (link->cb)
-		krdma_disconnect(link->cb);
+	if (link->conn.cb)
+		krdma_disconnect(link->conn.cb);
 }
 
 /*
@@ -123,7 +123,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 				  struct vrfm_pack *pack,
 				  const struct vrfm_head *head)
 {
-	link->rx_told = head->applied;
+	link->receipt.acked = head->applied;
 	req->opcode = KRDMA_SEND;
 	req->local = (struct krdma_data){
 		.mem = KRDMA_MEM_VIRT,
@@ -131,7 +131,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 		.len = vrfm_pack_end(pack, head),
 	};
 	link->counts.bytes_sent += req->local.len;
-	vrfm_rate_add(&link->tx_rate, jiffies, req->local.len);
+	vrfm_rate_add(&link->meter.tx, jiffies, req->local.len);
 }
 
 /*
@@ -150,13 +150,13 @@ static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 
 static void vrfm_slot_post_locked(struct vrfm_link *link)
 {
-	struct vrfm_slot *slot = vrfm_slot(link, link->posted + 1);
+	struct vrfm_slot *slot = vrfm_slot(link, link->window.posted + 1);
 	const struct vrfm_head head = {
 		.type = slot->type,
 		.flags = slot->flags | vrfm_link_flags(link) |
 			 vrfm_slot_answer_locked(link, slot),
-		.sequence = link->posted + 1,
-		.applied = link->rx_sequence,
+		.sequence = link->window.posted + 1,
+		.applied = link->receipt.sequence,
 		.serial = slot->serial,
 		.staged = link->direct.seen,
 	};
@@ -167,14 +167,14 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 	 * Count the message before krdma_post(): the peer may answer before
 	 * krdma_post() returns.
 	 */
-	WRITE_ONCE(link->posted, link->posted + 1);
+	WRITE_ONCE(link->window.posted, link->window.posted + 1);
 	link->counts.messages++;
-	if (krdma_post(link->cb, &slot->req)) {
+	if (krdma_post(link->conn.cb, &slot->req)) {
 		/*
 		 * The message is not in flight, so count it as completed. Its
 		 * words are recorded as missed when the link goes down.
 		 */
-		link->completed++;
+		link->window.completed++;
 		vrfm_link_break_locked(link);
 	}
 }
@@ -184,17 +184,18 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
  * @link: link, with its lock held
  *
  * The open message waits for more runs while an earlier message is in flight,
- * or while the link's work fills messages of this type (&vrfm_link.filling).
+ * or while the link's work fills messages of this type (&vrfm_window.filling).
  */
 void vrfm_link_push_locked(struct vrfm_link *link)
 {
-	const struct vrfm_slot *open = vrfm_slot(link, link->opened);
+	const struct vrfm_slot *open = vrfm_slot(link, link->window.opened);
 
 	lockdep_assert_held(&link->lock);
-	while (link->cb && link->posted < link->opened) {
-		if (link->posted + 1 == link->opened && !open->closed &&
-		    (link->filling == open->type ||
-		     link->posted != link->completed))
+	while (link->conn.cb && link->window.posted < link->window.opened) {
+		if (link->window.posted + 1 == link->window.opened &&
+		    !open->closed &&
+		    (link->window.filling == open->type ||
+		     link->window.posted != link->window.completed))
 			break;
 		vrfm_slot_post_locked(link);
 	}
@@ -229,7 +230,7 @@ void vrfm_link_wake_writers(struct vrfm_link *link)
 {
 	vrfm_wake_writers(link->vdev);
 	if (READ_ONCE(link->state) == VRFM_SYNCING ||
-	    READ_ONCE(link->wants_room) || READ_ONCE(link->nbacklog))
+	    READ_ONCE(link->window.wants_room) || READ_ONCE(link->backlog.n))
 		vrfm_catchup_kick(link);
 }
 
@@ -246,7 +247,7 @@ static void vrfm_slot_done(struct krdma_req *req, int status)
 	struct vrfm_link *link = slot->link;
 
 	spin_lock_bh(&link->lock);
-	WRITE_ONCE(link->completed, link->completed + 1);
+	WRITE_ONCE(link->window.completed, link->window.completed + 1);
 	if (!status)
 		vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
@@ -258,29 +259,29 @@ static void vrfm_link_ack_locked(struct vrfm_link *link)
 	const struct vrfm_head head = {
 		.type = VRFM_WIRE_ACK,
 		.flags = vrfm_link_flags(link),
-		.sequence = link->posted,
-		.applied = link->rx_sequence,
+		.sequence = link->window.posted,
+		.applied = link->receipt.sequence,
 		.staged = link->direct.seen,
 	};
 
-	link->ack_again = link->ack_busy;
-	if (link->ack_busy || !link->cb)
+	link->ack.again = link->ack.busy;
+	if (link->ack.busy || !link->conn.cb)
 		return;
-	vrfm_pack_begin(&link->ack_msg, &link->ack_head,
-			sizeof(link->ack_head));
-	vrfm_link_post_locked(link, &link->ack_req, &link->ack_msg, &head);
-	link->ack_busy = !krdma_post(link->cb, &link->ack_req);
-	if (!link->ack_busy)
+	vrfm_pack_begin(&link->ack.msg, &link->ack.head,
+			sizeof(link->ack.head));
+	vrfm_link_post_locked(link, &link->ack.req, &link->ack.msg, &head);
+	link->ack.busy = !krdma_post(link->conn.cb, &link->ack.req);
+	if (!link->ack.busy)
 		vrfm_link_break_locked(link);
 }
 
 static void vrfm_ack_done(struct krdma_req *req, int status)
 {
-	struct vrfm_link *link = container_of(req, struct vrfm_link, ack_req);
+	struct vrfm_link *link = container_of(req, struct vrfm_link, ack.req);
 
 	spin_lock_bh(&link->lock);
-	link->ack_busy = false;
-	if (link->ack_again && !status)
+	link->ack.busy = false;
+	if (link->ack.again && !status)
 		vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
 }
@@ -289,10 +290,10 @@ static void vrfm_ack_done(struct krdma_req *req, int status)
 static void vrfm_ack_work(struct work_struct *work)
 {
 	struct vrfm_link *link =
-		container_of(work, struct vrfm_link, ack.work);
+		container_of(work, struct vrfm_link, ack.work.work);
 
 	spin_lock_bh(&link->lock);
-	if (link->rx_told != link->rx_sequence)
+	if (link->receipt.acked != link->receipt.sequence)
 		vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
 }
@@ -308,8 +309,9 @@ static void vrfm_ack_work(struct work_struct *work)
  */
 u32 vrfm_link_free_locked(const struct vrfm_link *link)
 {
-	u64 over = min(READ_ONCE(link->acked), READ_ONCE(link->completed));
-	u64 used = link->opened - over;
+	u64 over = min(READ_ONCE(link->window.acked),
+		       READ_ONCE(link->window.completed));
+	u64 used = link->window.opened - over;
 
 	return WARN_ON_ONCE(used > VRFM_SLOTS) ? 0 : VRFM_SLOTS - used;
 }
@@ -324,10 +326,11 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link)
  */
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 {
-	if (!link->cb || link->acked == link->opened)
+	u64 oldest = link->window.acked + 1;
+
+	if (!link->conn.cb || link->window.acked == link->window.opened)
 		return 0;
-	return jiffies_to_msecs(jiffies -
-				vrfm_slot(link, link->acked + 1)->opened);
+	return jiffies_to_msecs(jiffies - vrfm_slot(link, oldest)->opened);
 }
 
 /*
@@ -336,7 +339,7 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
  */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {
-	return ALIGN_DOWN(link->max_msg - sizeof(struct vrfm_wire_head) -
+	return ALIGN_DOWN(link->conn.max_msg - sizeof(struct vrfm_wire_head) -
 				  sizeof(struct vrfm_wire_run),
 			  VRFM_WIRE_ALIGN) -
 	       VRFM_WIRE_ALIGN;
@@ -354,12 +357,12 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
 	struct vrfm_slot *slot;
 
-	if (link->opened)
-		vrfm_slot(link, link->opened)->closed = true;
-	WRITE_ONCE(link->opened, link->opened + 1);
+	if (link->window.opened)
+		vrfm_slot(link, link->window.opened)->closed = true;
+	WRITE_ONCE(link->window.opened, link->window.opened + 1);
 	vrfm_status_lag_locked(link);
-	slot = vrfm_slot(link, link->opened);
-	vrfm_pack_begin(&slot->pack, slot->pack.msg, link->max_msg);
+	slot = vrfm_slot(link, link->window.opened);
+	vrfm_pack_begin(&slot->pack, slot->pack.msg, link->conn.max_msg);
 	slot->type = type;
 	slot->flags = link->state == VRFM_READY ? VRFM_WIRE_SYNCED : 0;
 	slot->serial = link->vdev->serial;
@@ -373,9 +376,9 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 						  u8 type)
 {
-	struct vrfm_slot *slot = vrfm_slot(link, link->opened);
+	struct vrfm_slot *slot = vrfm_slot(link, link->window.opened);
 
-	if (!link->opened || slot->closed || slot->type != type ||
+	if (!link->window.opened || slot->closed || slot->type != type ||
 	    !vrfm_pack_room(&slot->pack))
 		return NULL;
 	return slot;
@@ -406,7 +409,7 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
 	return link->state != VRFM_READY ||
-	       (!link->nbacklog &&
+	       (!link->backlog.n &&
 		vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
 		vrfm_direct_has_room(link, len));
 }
@@ -419,9 +422,9 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
-	struct vrfm_slot *full = vrfm_slot(link, link->opened);
+	struct vrfm_slot *full = vrfm_slot(link, link->window.opened);
 
-	if (link->opened && link->state == VRFM_READY &&
+	if (link->window.opened && link->state == VRFM_READY &&
 	    type == VRFM_WIRE_UPDATE && full->type == type &&
 	    full->serial == link->vdev->serial) {
 		full->serial--;
@@ -450,7 +453,7 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 		       vrfm_link_next_locked(link, type);
 		slot->serial = link->vdev->serial;
 		if (type == VRFM_WIRE_UPDATE)
-			link->direct.update = link->opened;
+			link->direct.update = link->window.opened;
 		n = vrfm_pack_run(&slot->pack, offset, bytes, len);
 	}
 }
@@ -463,8 +466,8 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
  */
 void vrfm_link_miss_own(struct vrfm_link *link)
 {
-	WRITE_ONCE(link->lost, true);
-	link->lost_at = 0;
+	WRITE_ONCE(link->missed.lost, true);
+	link->missed.lost_at = 0;
 }
 
 /*
@@ -474,8 +477,9 @@ void vrfm_link_miss_own(struct vrfm_link *link)
  */
 static bool vrfm_link_misses_much(const struct vrfm_link *link)
 {
-	return link->state == VRFM_DOWN && link->missed.used > VRFM_MISSED_MIN &&
-	       link->missed.used > link->missed.nchunks / 4;
+	return link->state == VRFM_DOWN &&
+	       link->missed.map.used > VRFM_MISSED_MIN &&
+	       link->missed.map.used > link->missed.map.nchunks / 4;
 }
 
 /**
@@ -484,8 +488,8 @@ static bool vrfm_link_misses_much(const struct vrfm_link *link)
  * @offset: offset of the first byte
  * @len: number of bytes
  *
- * While &vrfm_link.lost is set, the peer misses all own words from
- * &vrfm_link.lost_at on. These words are not recorded again.
+ * While &vrfm_missed.lost is set, the peer misses all own words from
+ * &vrfm_missed.lost_at on. These words are not recorded again.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -494,11 +498,11 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
 	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
 
-	if (link->lost && first >= link->lost_at)
+	if (link->missed.lost && first >= link->missed.lost_at)
 		return;
-	if (link->lost)
-		n = min(n, link->lost_at - first);
-	if (vrfm_map_set(&link->missed, first, n, gfp) ||
+	if (link->missed.lost)
+		n = min(n, link->missed.lost_at - first);
+	if (vrfm_map_set(&link->missed.map, first, n, gfp) ||
 	    vrfm_link_misses_much(link))
 		vrfm_link_miss_own(link);
 }
@@ -511,7 +515,7 @@ static void vrfm_link_missed(struct vrfm_link *link)
 {
 	vrfm_status_lost(link);
 	if (link->state == VRFM_SYNCING &&
-	    !time_before(jiffies, link->hold_until))
+	    !time_before(jiffies, link->overload.hold_until))
 		vrfm_catchup_kick(link);
 }
 
@@ -593,13 +597,13 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 /* Send as many of the waiting events as there are free messages. */
 static void vrfm_link_events_locked(struct vrfm_link *link)
 {
-	u32 i, n = min(link->nbacklog, vrfm_link_free_locked(link));
+	u32 i, n = min(link->backlog.n, vrfm_link_free_locked(link));
 
 	for (i = 0; i < n; i++)
-		vrfm_link_event_locked(link, &link->backlog[i]);
-	WRITE_ONCE(link->nbacklog, link->nbacklog - n);
-	memmove(link->backlog, link->backlog + n,
-		link->nbacklog * sizeof(*link->backlog));
+		vrfm_link_event_locked(link, &link->backlog.events[i]);
+	WRITE_ONCE(link->backlog.n, link->backlog.n - n);
+	memmove(link->backlog.events, link->backlog.events + n,
+		link->backlog.n * sizeof(*link->backlog.events));
 }
 
 /**
@@ -612,12 +616,12 @@ static void vrfm_link_events_locked(struct vrfm_link *link)
  */
 void vrfm_link_events(struct vrfm_link *link)
 {
-	if (!link->nbacklog)
+	if (!link->backlog.n)
 		return;
 	spin_lock_bh(&link->lock);
 	vrfm_link_events_locked(link);
 	spin_unlock_bh(&link->lock);
-	if (!link->nbacklog)
+	if (!link->backlog.n)
 		vrfm_link_wake_writers(link);
 }
 
@@ -629,8 +633,8 @@ void vrfm_link_events(struct vrfm_link *link)
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
 {
-	if (link->nbacklog < VRFM_QUEUE_DEPTH)
-		link->backlog[link->nbacklog++] = *event;
+	if (link->backlog.n < VRFM_QUEUE_DEPTH)
+		link->backlog.events[link->backlog.n++] = *event;
 	else
 		link->counts.events_dropped++;
 }
@@ -654,9 +658,9 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 	};
 
 	spin_lock_bh(&link->lock);
-	if (link->cb && !link->nbacklog && vrfm_link_free_locked(link))
+	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
 		vrfm_link_event_locked(link, &wired);
-	else if (link->cb)
+	else if (link->conn.cb)
 		vrfm_link_event_later_locked(link, &wired);
 	spin_unlock_bh(&link->lock);
 }
@@ -675,17 +679,17 @@ static void vrfm_link_probe_locked(struct vrfm_link *link)
  * @link: link, which must have room if it is READY
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: value of &vrfm_link.acked after that acknowledgment; 0 if there is no
- * connection or no room.
+ * Return: value of &vrfm_window.acked after that acknowledgment; 0 if there is
+ * no connection or no room.
  */
 u64 vrfm_link_probe(struct vrfm_link *link)
 {
 	u64 sequence = 0;
 
 	spin_lock_bh(&link->lock);
-	if (link->cb && vrfm_link_free_locked(link)) {
+	if (link->conn.cb && vrfm_link_free_locked(link)) {
 		vrfm_link_probe_locked(link);
-		sequence = link->opened;
+		sequence = link->window.opened;
 	}
 	spin_unlock_bh(&link->lock);
 	return sequence;
@@ -706,8 +710,8 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 	bool has;
 
 	spin_lock_bh(&link->lock);
-	has = link->cb && vrfm_link_free_locked(link);
-	link->wants_room = link->cb && !has;
+	has = link->conn.cb && vrfm_link_free_locked(link);
+	link->window.wants_room = link->conn.cb && !has;
 	if (has) {
 		slot = vrfm_link_open_locked(link, VRFM_WIRE_NOTE);
 		vrfm_pack_note(&slot->pack, note);
@@ -737,10 +741,10 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 	u32 i;
 
 	spin_lock_bh(&link->lock);
-	has = link->cb && vrfm_link_free_locked(link);
+	has = link->conn.cb && vrfm_link_free_locked(link);
 	if (has) {
-		link->arrived = 0;
-		link->pulling = true;
+		link->pull.arrived = 0;
+		link->pull.pending = true;
 		slot = vrfm_link_open_locked(link, VRFM_WIRE_PULL);
 		vrfm_pack_pull(&slot->pack, first, count);
 		for (i = 0; i < count; i++)
@@ -767,7 +771,7 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	 * that the peer gets all earlier writes. For an update that is appended
 	 * later, this would be false.
 	 */
-	vrfm_slot(link, link->opened)->closed = true;
+	vrfm_slot(link, link->window.opened)->closed = true;
 	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
 	/* Wake tasks that wait for this peer, which is not READY any more. */
@@ -784,16 +788,19 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 {
 	const unsigned long good = msecs_to_jiffies(VRFM_PENALTY_MAX_MS);
 
-	if (!link->penalty_ms || time_after(jiffies, link->ready_since + good))
-		link->penalty_ms = VRFM_PENALTY_MIN_MS;
-	link->hold_until = jiffies + msecs_to_jiffies(link->penalty_ms);
-	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
+	if (!link->overload.penalty_ms ||
+	    time_after(jiffies, link->overload.ready_since + good))
+		link->overload.penalty_ms = VRFM_PENALTY_MIN_MS;
+	link->overload.hold_until =
+		jiffies + msecs_to_jiffies(link->overload.penalty_ms);
+	link->overload.penalty_ms =
+		min_t(u32, 2 * link->overload.penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
 	/*
 	 * Set this bit before vrfm_link_fall_back(), which runs the link's
 	 * work. The work then sends the message that notifies the peer.
 	 */
-	link->todo |= VRFM_TODO_BEHIND;
+	link->catchup.todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
 	vrfm_fault(link->vdev, VRFM_LCSR_RX_AFULL, RFM2G_EVENT_RXFIFO_AFULL,
 		   link->peer.node);
@@ -808,7 +815,7 @@ void vrfm_link_overloaded(struct vrfm_link *link)
  */
 void vrfm_link_ready(struct vrfm_link *link)
 {
-	link->ready_since = jiffies;
+	link->overload.ready_since = jiffies;
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_READY);
 	vrfm_link_probe_locked(link);
@@ -820,28 +827,28 @@ void vrfm_link_ready(struct vrfm_link *link)
 
 static void vrfm_link_reset_locked(struct vrfm_link *link)
 {
-	link->opened = 0;
-	link->posted = 0;
-	link->completed = 0;
-	link->acked = 0;
-	link->granted = false;
-	link->rx_sequence = 0;
-	link->rx_told = 0;
-	link->asked = 0;
-	link->ack_again = false;
-	link->rx_serial = 0;
-	link->info.kind = 0;
-	link->load = 0;
-	link->swept = 0;
-	link->arrived = 0;
-	link->pulling = false;
-	link->not_serving = false;
-	link->wants_room = false;
-	link->pulled.count = 0;
+	link->window.opened = 0;
+	link->window.posted = 0;
+	link->window.completed = 0;
+	link->window.acked = 0;
+	link->window.granted = false;
+	link->receipt.sequence = 0;
+	link->receipt.acked = 0;
+	link->conn.probed = 0;
+	link->ack.again = false;
+	link->receipt.serial = 0;
+	link->report.info.kind = 0;
+	link->request.load = 0;
+	link->pull.swept = 0;
+	link->pull.arrived = 0;
+	link->pull.pending = false;
+	link->pull.not_serving = false;
+	link->window.wants_room = false;
+	link->request.pulled.count = 0;
 	link->rx.sequence = 0;
 	link->rx.synced = false;
 	link->rx.bad = false;
-	link->rx_direct = false;
+	link->receipt.direct = false;
 	vrfm_direct_reset_locked(link);
 	vrfm_status_lag_locked(link);
 }
@@ -853,14 +860,14 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
  */
 static void vrfm_link_set_epoch(struct vrfm_link *link, u64 epoch)
 {
-	if (link->peer_epoch == epoch)
+	if (link->conn.peer_epoch == epoch)
 		return;
 	vrfm_link_miss_own(link);
-	link->nbacklog = 0;
-	link->filled_lineage = 0;
+	link->backlog.n = 0;
+	link->lineage.filled = 0;
 	link->rx.event = 0;
 	link->rx.nheld = 0;
-	link->peer_epoch = epoch;
+	link->conn.peer_epoch = epoch;
 }
 
 static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on,
@@ -901,20 +908,20 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	 * The link's work must not serve requests of the last connection.
 	 * Nothing starts the work again while the link is DOWN.
 	 */
-	cancel_delayed_work_sync(&link->sync);
+	cancel_delayed_work_sync(&link->catchup.work);
 	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
 	vrfm_link_set_epoch(link, epoch);
-	link->max_msg = room;
-	link->reads_on = reads_on;
-	link->mtu = mtu;
-	link->cb = cb;
-	link->rx_heard = jiffies;
+	link->conn.max_msg = room;
+	link->conn.reads_on = reads_on;
+	link->conn.mtu = mtu;
+	link->conn.cb = cb;
+	link->conn.heard = jiffies;
 	link->counts.ups++;
-	link->rejected = VRFM_REJECT_NONE;
-	link->dial_error = 0;
-	link->hold_until = jiffies;
+	link->failure.rejected = VRFM_REJECT_NONE;
+	link->failure.dial_error = 0;
+	link->overload.hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/*
 	 * Send waiting events before later ones: the peer ignores an event if
@@ -959,17 +966,18 @@ static void vrfm_link_event_again(struct vrfm_link *link,
 {
 	if (slot->type != VRFM_WIRE_EVENT)
 		return;
-	memmove(link->backlog + 1, link->backlog,
-		link->nbacklog * sizeof(*link->backlog));
-	link->backlog[0] = slot->event;
-	link->nbacklog++;
+	memmove(link->backlog.events + 1, link->backlog.events,
+		link->backlog.n * sizeof(*link->backlog.events));
+	link->backlog.events[0] = slot->event;
+	link->backlog.n++;
 }
 
 static void vrfm_link_events_again(struct vrfm_link *link)
 {
 	u64 sequence;
 
-	for (sequence = link->opened; sequence > link->acked; sequence--)
+	for (sequence = link->window.opened; sequence > link->window.acked;
+	     sequence--)
 		vrfm_link_event_again(link, vrfm_slot(link, sequence));
 }
 
@@ -983,7 +991,8 @@ static void vrfm_link_miss_slots(struct vrfm_link *link)
 {
 	u64 sequence;
 
-	for (sequence = link->acked + 1; sequence <= link->opened; sequence++) {
+	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
+	     sequence++) {
 		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
 		rt_mutex_unlock(&link->vdev->write_lock);
 		rt_mutex_lock(&link->vdev->write_lock);
@@ -997,13 +1006,13 @@ static void vrfm_link_miss_slots(struct vrfm_link *link)
 static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
 {
 	lockdep_assert_held(&link->lock);
-	link->down_error = link->rx.bad ? -EPROTO : reason;
+	link->failure.down_error = link->rx.bad ? -EPROTO : reason;
 	/*
 	 * Forget the last rejection: it may concern another node, which tried
 	 * to connect during this connection.
 	 */
-	link->rejected = VRFM_REJECT_NONE;
-	link->down_at = ktime_get();
+	link->failure.rejected = VRFM_REJECT_NONE;
+	link->failure.down_at = ktime_get();
 }
 
 /**
@@ -1022,10 +1031,10 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	mutex_lock(&link->direct.setup);
 	rt_mutex_lock(&vdev->write_lock);
 	spin_lock_bh(&link->lock);
-	was = link->cb;
+	was = link->conn.cb;
 	if (was)
 		vrfm_link_ended_locked(link, reason);
-	link->cb = NULL;
+	link->conn.cb = NULL;
 	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
 	if (was) {
@@ -1180,12 +1189,13 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 
 	spin_lock_bh(&link->lock);
 	link->counts.bytes_received += len;
-	vrfm_rate_add(&link->rx_rate, jiffies, len);
+	vrfm_rate_add(&link->meter.rx, jiffies, len);
 	vrfm_latency_end_locked(link, head->applied);
-	news = link->acked != head->applied || link->granted != granted;
-	WRITE_ONCE(link->acked, head->applied);
-	link->granted = granted;
-	link->rx_heard = jiffies;
+	news = link->window.acked != head->applied ||
+	       link->window.granted != granted;
+	WRITE_ONCE(link->window.acked, head->applied);
+	link->window.granted = granted;
+	link->conn.heard = jiffies;
 	vrfm_status_heard_locked(link);
 	answered = link->direct.answered != head->staged;
 	WRITE_ONCE(link->direct.answered, head->staged);
@@ -1212,7 +1222,7 @@ static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
 static void vrfm_rx_gone_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
-	struct vrfm_history *said = &link->peer_history[note->node];
+	struct vrfm_history *said = &link->report.history[note->node];
 	const struct vrfm_life life = {
 		.epoch = note->id,
 		.serial = note->value,
@@ -1224,26 +1234,26 @@ static void vrfm_rx_gone_locked(struct vrfm_link *link,
 	if (note->flags & VRFM_GONE_NEWEST)
 		*said = (struct vrfm_history){ };
 	vrfm_history_add(said, &life);
-	__set_bit(note->node, link->history_known);
+	__set_bit(note->node, link->report.known);
 }
 
 static void vrfm_rx_note_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
 	if (note->kind == VRFM_NOTE_INFO) {
-		link->info = *note;
-		link->info_at = ktime_get();
-		if (note->number != link->peer_loads)
-			link->load = note->number;
+		link->report.info = *note;
+		link->report.info_at = ktime_get();
+		if (note->number != link->request.begun)
+			link->request.load = note->number;
 	} else if (note->kind == VRFM_NOTE_LOAD) {
-		link->load = note->number;
-		link->info.flags &= ~VRFM_INFO_COMPLETE;
+		link->request.load = note->number;
+		link->report.info.flags &= ~VRFM_INFO_COMPLETE;
 	} else if (note->kind == VRFM_NOTE_SWEPT) {
-		link->swept = note->number;
+		link->pull.swept = note->number;
 	} else if (note->kind == VRFM_NOTE_PULLED) {
-		link->arrived = note->number + 1;
-		WRITE_ONCE(link->pulling, false);
-		WRITE_ONCE(link->not_serving, false);
+		link->pull.arrived = note->number + 1;
+		WRITE_ONCE(link->pull.pending, false);
+		WRITE_ONCE(link->pull.not_serving, false);
 	} else {
 		vrfm_rx_gone_locked(link, note);
 	}
@@ -1267,7 +1277,7 @@ static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
  */
 static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 {
-	struct vrfm_pulled *pulled = &link->pulled;
+	struct vrfm_pulled *pulled = &link->request.pulled;
 	const __le64 *digests;
 	u32 i, first, count;
 	__le64 digest;
@@ -1325,26 +1335,26 @@ static void vrfm_rx_over(struct vrfm_link *link, const struct vrfm_head *head)
 	bool later = false;
 
 	spin_lock_bh(&link->lock);
-	link->rx_sequence = head->sequence;
-	link->rx_serial = head->serial;
-	link->rx_direct = head->flags & VRFM_WIRE_DIRECT;
+	link->receipt.sequence = head->sequence;
+	link->receipt.serial = head->serial;
+	link->receipt.direct = head->flags & VRFM_WIRE_DIRECT;
 	link->counts.received++;
 	if (head->flags & VRFM_WIRE_ANSWER ||
-	    link->rx_sequence - link->rx_told >= VRFM_ACK_EVERY)
+	    link->receipt.sequence - link->receipt.acked >= VRFM_ACK_EVERY)
 		vrfm_link_ack_locked(link);
 	else
-		later = link->rx_told != link->rx_sequence;
+		later = link->receipt.acked != link->receipt.sequence;
 	spin_unlock_bh(&link->lock);
 	if (later)
-		queue_delayed_work(vrfm_wq, &link->ack, 1);
+		queue_delayed_work(vrfm_wq, &link->ack.work, 1);
 }
 
 static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 {
 	const struct vrfm_seen seen = {
 		.sequence = link->rx.sequence,
-		.sent = READ_ONCE(link->posted),
-		.applied = link->acked,
+		.sent = READ_ONCE(link->window.posted),
+		.applied = link->window.acked,
 		.staged = link->direct.seen,
 		.told = READ_ONCE(link->direct.told),
 		.answered = link->direct.answered,
@@ -1390,11 +1400,11 @@ static void vrfm_link_free(struct vrfm_link *link)
 	u32 i;
 
 	for (i = 0; i < VRFM_SLOTS; i++)
-		kvfree(link->slots[i].pack.msg);
-	kfree(link->scratch);
-	kvfree(link->peer_history);
+		kvfree(link->window.slots[i].pack.msg);
+	kfree(link->catchup.scratch);
+	kvfree(link->report.history);
 	vrfm_direct_free(link);
-	vrfm_map_free(&link->missed);
+	vrfm_map_free(&link->missed.map);
 	kfree(link);
 }
 
@@ -1416,15 +1426,15 @@ static int vrfm_link_fill(struct vrfm_link *link)
 	u32 i;
 
 	if (vrfm_direct_init(link) ||
-	    vrfm_map_init(&link->missed, link->vdev->params.size))
+	    vrfm_map_init(&link->missed.map, link->vdev->params.size))
 		return -ENOMEM;
-	link->scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	link->peer_history =
-		kvcalloc(VRFM_NODES, sizeof(*link->peer_history), GFP_KERNEL);
-	if (!link->scratch || !link->peer_history)
+	link->catchup.scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	link->report.history =
+		kvcalloc(VRFM_NODES, sizeof(*link->report.history), GFP_KERNEL);
+	if (!link->catchup.scratch || !link->report.history)
 		return -ENOMEM;
 	for (i = 0; i < VRFM_SLOTS; i++) {
-		slot = &link->slots[i];
+		slot = &link->window.slots[i];
 		slot->link = link;
 		slot->req.done = vrfm_slot_done;
 		slot->pack.msg = kvmalloc(VRFM_SLOT_SIZE, GFP_KERNEL);
@@ -1457,16 +1467,16 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 		return NULL;
 	link->vdev = vdev;
 	link->peer = *peer;
-	link->ack_req.done = vrfm_ack_done;
+	link->ack.req.done = vrfm_ack_done;
 	link->rx.bad = true;
 	refcount_set(&link->refs, 1);
 	INIT_LIST_HEAD(&link->entry);
-	INIT_DELAYED_WORK(&link->sync, vrfm_catchup_work);
-	INIT_DELAYED_WORK(&link->ack, vrfm_ack_work);
+	INIT_DELAYED_WORK(&link->catchup.work, vrfm_catchup_work);
+	INIT_DELAYED_WORK(&link->ack.work, vrfm_ack_work);
 	vrfm_say_init(link);
 	link->since = ktime_get();
 	spin_lock_init(&link->lock);
-	init_waitqueue_head(&link->wait);
+	init_waitqueue_head(&link->conn.wait);
 	if (!vrfm_link_fill(link))
 		return link;
 	vrfm_link_free(link);

@@ -73,7 +73,7 @@ enum vrfm_link_state {
 	VRFM_READY,
 };
 
-/* Messages that a link has to send: bits of &vrfm_link.todo. */
+/* Messages that a link has to send: bits of &vrfm_catchup.todo. */
 #define VRFM_TODO_INFO BIT(0)
 #define VRFM_TODO_LOAD BIT(1)
 #define VRFM_TODO_SWEPT BIT(2)
@@ -347,39 +347,63 @@ struct vrfm_mtu {
 };
 
 /**
- * struct vrfm_link - state that this node keeps for one peer
- * @vdev: device of this node
- * @peer: configuration of the peer
- * @reconn: connects to the peer whenever there is no connection; NULL: the peer
- *	connects
- * @refs: number of references: of the device, of the device's listener, and of
- *	tasks that wait for acknowledgments
- * @entry: place in vrfm_dev.links: changed under vrfm_dev.write_lock, read
- *	under that lock or RCU
- *
- * @removal: place in the list of links that vrfm_peers_remove() removes
- *
- * Under vrfm_dev.write_lock:
- * @missed: set of own words (words that this node wrote last) that the peer may
+ * struct vrfm_missed - own words that the peer may lack
+ * @map: set of own words (words that this node wrote last) that the peer may
  *	lack
  * @lost: the peer may lack all own words from word @lost_at on, in addition to
- *	@missed
+ *	@map
  * @lost_at: if @lost is set: first word of the map of own words that is not
- *	merged into @missed yet
+ *	merged into @map yet
+ *
+ * Lock: vrfm_dev.write_lock.
+ */
+struct vrfm_missed {
+	struct vrfm_map map;
+	bool lost;
+	u32 lost_at;
+};
+
+/**
+ * struct vrfm_overload - waits of writers for a slow peer, and the delay after
+ * an overload
  * @hold_until: jiffies until which catching up is delayed, because the peer was
  *	too slow
  * @penalty_ms: delay of catching up after the next overload, in ms
  * @ready_since: jiffies when the link became READY
- * @backlog: events that wait for free messages, the oldest first. Events that
- *	the last connection did not deliver come first, and then events that
- *	were sent while the peer was behind
- * @nbacklog: number of events in @backlog
  * @full_since: time when a writer first found no room for @full_len bytes; 0:
  *	no writer lacks room
  * @full_len: size of the largest run that found no room since @full_since, in
  *	bytes
  * @awaited: the writer that holds vrfm_dev.waiter_lock waits for room on this
  *	link
+ *
+ * Lock: vrfm_dev.write_lock.
+ */
+struct vrfm_overload {
+	unsigned long hold_until;
+	u32 penalty_ms;
+	unsigned long ready_since;
+	ktime_t full_since;
+	u32 full_len;
+	bool awaited;
+};
+
+/**
+ * struct vrfm_backlog - events to the peer that wait for free messages
+ * @events: events that wait for free messages, the oldest first. Events that
+ *	the last connection did not deliver come first, and then events that
+ *	were sent while the peer was behind
+ * @n: number of events in @events
+ *
+ * Lock: vrfm_dev.write_lock.
+ */
+struct vrfm_backlog {
+	struct vrfm_wired_event events[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
+	u32 n;
+};
+
+/**
+ * struct vrfm_catchup - work that sends missed words and notes to the peer
  * @scratch: buffer of one page for copies of words from the memory
  * @cursor: word where the next step of catching up begins
  * @sweeping: number of the peer's LOAD that this node answers with SWEPT when
@@ -387,30 +411,56 @@ struct vrfm_mtu {
  * @todo: messages that are due: VRFM_TODO_...
  * @gone_due: a bit for each node: the history of the node must be sent to the
  *	peer
- * @info_sent: the last INFO that this node sent on the present connection; kind
- *	0: none
- * @info_sent_at: time when @info_sent was sent
- * @filled_lineage: this node's lineage when it last loaded words of the image
- *	that the peer had given up; 0: these words are not loaded yet
- * @changed_lineage: the peer had an image of another lineage at some time since
- *	the link came up
+ * @work: work that catches up, answers a PULL, and sends what @todo contains
+ *
+ * Lock: vrfm_dev.write_lock, except for @work.
+ */
+struct vrfm_catchup {
+	u32 *scratch;
+	u32 cursor;
+	u32 sweeping;
+	u32 todo;
+	DECLARE_BITMAP(gone_due, VRFM_NODES);
+	struct delayed_work work;
+};
+
+/**
+ * struct vrfm_lineage - lineages of the images of this node and the peer
+ * @sent: the last INFO that this node sent on the present connection; kind 0:
+ *	none
+ * @sent_at: time when @sent was sent
+ * @filled: this node's lineage when it last loaded words of the image that the
+ *	peer had given up; 0: these words are not loaded yet
+ * @changed: the peer had an image of another lineage at some time since the
+ *	link came up
  * @waits_since: jiffies when this node began to wait until the peer has loaded
  *	writes of departed nodes, see vrfm_resync_may_fill()
  *
- * @served: number of pages of the peer's PULL that were compared; used only by
- *	@sync
- * @sync: work that catches up, answers a PULL, and sends what @todo contains
- * @ack: work that acknowledges received messages one tick after they arrived
- * @say: work that prints log lines
- * @says: a bit for each &enum vrfm_say: @say has to print that line
+ * Lock: vrfm_dev.write_lock.
+ */
+struct vrfm_lineage {
+	struct vrfm_note sent;
+	ktime_t sent_at;
+	u64 filled;
+	bool changed;
+	unsigned long waits_since;
+};
+
+/**
+ * struct vrfm_log - log lines about a link that are due
+ * @work: work that prints log lines
+ * @lines: a bit for each &enum vrfm_say: @work has to print that line
  *
- * @lock: protects the members below; taken in any context except hard
- *	interrupts
- * @state: enum vrfm_link_state; changed by vrfm_link_become_locked() alone,
- *	with vrfm_dev.write_lock held as well
- * @since: time when @state last changed
+ * No lock: the bits of @lines are set and cleared atomically.
+ */
+struct vrfm_log {
+	struct work_struct work;
+	unsigned long lines;
+};
+
+/**
+ * struct vrfm_conn - connection of a link to its peer
  * @cb: connection; NULL: the link is DOWN
- * @removed: the link has been removed from vrfm_dev.links
  * @incoming: connection that this node accepted from the peer; NULL: none, or
  *	it is released
  * @wait: wait queue of tasks that wait until @incoming is released
@@ -420,6 +470,26 @@ struct vrfm_mtu {
  * @reads_on: the RDMA device may read a block after its request has completed,
  *	see krdma_may_read_on()
  * @mtu: MTUs of the present or last connection
+ * @heard: jiffies when the peer's last message arrived
+ * @probed: jiffies when another connect request made this node probe the peer;
+ *	0: not on this connection
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_conn {
+	struct krdma_cb *cb;
+	struct krdma_cb *incoming;
+	wait_queue_head_t wait;
+	u64 peer_epoch;
+	u32 max_msg;
+	bool reads_on;
+	struct vrfm_mtu mtu;
+	unsigned long heard;
+	unsigned long probed;
+};
+
+/**
+ * struct vrfm_window - messages to the peer, until it has acknowledged them
  * @slots: the window: message n is in slot n modulo %VRFM_SLOTS
  * @opened: sequence of the newest message in the window
  * @posted: sequence of the last message that was posted
@@ -427,48 +497,182 @@ struct vrfm_mtu {
  * @acked: sequence of the last message that the peer has applied
  * @granted: the peer's last message had the flag GRANT, so this link may become
  *	READY
- * @rx_sequence: sequence of the peer's last message that this node applied
- * @rx_told: sequence of the peer's last message that this node acknowledged
- * @rx_serial: number of the peer's last write that this node applied
- * @rx_direct: the peer may have written directly since the write @rx_serial
+ * @filling: type of messages that are posted only when they are full; 0: none
+ * @wants_room: vrfm_catchup.work waits for a free message
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_window {
+	struct vrfm_slot slots[VRFM_SLOTS];
+	u64 opened;
+	u64 posted;
+	u64 completed;
+	u64 acked;
+	bool granted;
+	u8 filling;
+	bool wants_room;
+};
+
+/**
+ * struct vrfm_receipt - messages and writes that arrived from the peer
+ * @sequence: sequence of the peer's last message that this node applied
+ * @acked: sequence of the peer's last message that this node acknowledged
+ * @serial: number of the peer's last write that this node applied
+ * @direct: the peer may have written directly since the write @serial
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_receipt {
+	u64 sequence;
+	u64 acked;
+	u64 serial;
+	bool direct;
+};
+
+/**
+ * struct vrfm_report - image and history as the peer reported them
  * @info: the last INFO of the peer; kind 0: none
  * @info_at: time when @info arrived
- * @load: number of a LOAD of the peer that this node has not begun to answer;
- *	0: none
+ * @history: the ended lives of each node as the peer reported them
+ * @known: a bit for each node about which the peer has reported
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_report {
+	struct vrfm_note info;
+	ktime_t info_at;
+	struct vrfm_history *history;
+	DECLARE_BITMAP(known, VRFM_NODES);
+};
+
+/**
+ * struct vrfm_pull - load of the peer's image by this node
  * @swept: number of the last LOAD of this node that the peer has answered
  * @arrived: first page of the peer's last PULLED, plus 1; 0: none since this
  *	node's last PULL
- * @pulling: this node sent a PULL, and the peer has not answered with PULLED
+ * @pending: this node sent a PULL, and the peer has not answered with PULLED
  *	yet
  * @not_serving: the link had no room for a PULL (request for pages), or the
  *	peer did not answer it in time. The peer is no donor until it sends
  *	PULLED
- * @peer_history: the ended lives of each node as the peer reported them
- * @history_known: a bit for each node about which the peer has reported
- * @peer_loads: number of the peer's last load that this node has begun to
- *	answer
- * @filling: type of messages that are posted only when they are full; 0: none
- * @wants_room: @sync waits for a free message
- * @pulled: pages that the peer requested; used only by @sync while a request is
- *	pending
- * @rx_heard: jiffies when the peer's last message arrived
- * @asked: jiffies when another connect request made this node probe the peer;
- *	0: not on this connection
- * @ack_req: send request for an acknowledgment
- * @ack_msg: the acknowledgment, which is a message without a body
- * @ack_head: buffer for the acknowledgment
- * @ack_busy: @ack_req is in flight
- * @ack_again: send another acknowledgment when @ack_req completes
- * @direct: direct writes of the two nodes into each other's memory
- * @counts: statistics
- * @tx_rate: rate of bytes sent
- * @rx_rate: rate of bytes received
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_pull {
+	u32 swept;
+	u32 arrived;
+	bool pending;
+	bool not_serving;
+};
+
+/**
+ * struct vrfm_request - load of this node's image by the peer
+ * @load: number of a LOAD of the peer that this node has not begun to answer;
+ *	0: none
+ * @begun: number of the peer's last load that this node has begun to answer
+ * @pulled: pages that the peer requested; used only by vrfm_catchup.work while
+ *	a request is pending
+ * @served: number of pages of the peer's PULL that were compared; used only by
+ *	vrfm_catchup.work
+ *
+ * Lock: vrfm_link.lock, except for @pulled and @served.
+ */
+struct vrfm_request {
+	u32 load;
+	u32 begun;
+	struct vrfm_pulled pulled;
+	u32 served;
+};
+
+/**
+ * struct vrfm_ack - acknowledgment of received messages
+ * @work: work that acknowledges received messages one tick after they arrived
+ * @req: send request for an acknowledgment
+ * @msg: the acknowledgment, which is a message without a body
+ * @head: buffer for the acknowledgment
+ * @busy: @req is in flight
+ * @again: send another acknowledgment when @req completes
+ *
+ * Lock: vrfm_link.lock, except for @work.
+ */
+struct vrfm_ack {
+	struct delayed_work work;
+	struct krdma_req req;
+	struct vrfm_pack msg;
+	struct vrfm_wire_head head;
+	bool busy;
+	bool again;
+};
+
+/**
+ * struct vrfm_meter - rates and latencies of a link
+ * @tx: rate of bytes sent
+ * @rx: rate of bytes received
  * @latency: latency counters, see %VRFM_LATENCIES: number of UPDATEs by the
  *	time from opening the message to its acknowledgment
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_meter {
+	struct vrfm_rate tx;
+	struct vrfm_rate rx;
+	u64 latency[VRFM_LATENCIES];
+};
+
+/**
+ * struct vrfm_failure - errors of connections to the peer
  * @down_error: errno that ended the last connection
  * @down_at: time when the last connection ended; 0: no connection has ended
  * @dial_error: errno of the last attempt to connect; 0: the attempt succeeded
  * @rejected: reason why the peer was last rejected, to log each reason once
+ *
+ * Lock: vrfm_link.lock.
+ */
+struct vrfm_failure {
+	int down_error;
+	ktime_t down_at;
+	int dial_error;
+	enum vrfm_reject rejected;
+};
+
+/**
+ * struct vrfm_link - state that this node keeps for one peer
+ * @vdev: device of this node
+ * @peer: configuration of the peer
+ * @reconn: connects to the peer whenever there is no connection; NULL: the peer
+ *	connects
+ * @refs: number of references: of the device, of the device's listener, and of
+ *	tasks that wait for acknowledgments
+ * @entry: place in vrfm_dev.links: changed under vrfm_dev.write_lock, read
+ *	under that lock or RCU
+ * @removal: place in the list of links that vrfm_peers_remove() removes
+ *
+ * @missed: own words that the peer may lack
+ * @overload: waits of writers for room on this link, and the delay after an
+ *	overload
+ * @backlog: events that wait for free messages
+ * @catchup: work that sends missed words and notes
+ * @lineage: lineages of the images of this node and the peer
+ *
+ * @log: log lines that are due
+ *
+ * @lock: protects @state, @since, @removed, and the members of the structs
+ *	below that name it; taken in any context except hard interrupts
+ * @state: enum vrfm_link_state; changed by vrfm_link_become_locked() alone,
+ *	with vrfm_dev.write_lock held as well
+ * @since: time when @state last changed
+ * @removed: the link has been removed from vrfm_dev.links
+ * @conn: connection to the peer
+ * @window: messages to the peer
+ * @receipt: messages and writes that arrived from the peer
+ * @report: image and history as the peer reported them
+ * @pull: load of the peer's image by this node
+ * @request: load of this node's image by the peer
+ * @ack: acknowledgment of received messages
+ * @direct: direct writes of the two nodes into each other's memory
+ * @counts: statistics
+ * @meter: rates and latencies
+ * @failure: errors of connections to the peer
  *
  * @rx: state of receiving from the peer, see &struct vrfm_rx
  */
@@ -480,84 +684,29 @@ struct vrfm_link {
 	struct list_head entry;
 	struct list_head removal;
 
-	struct vrfm_map missed;
-	bool lost;
-	u32 lost_at;
-	unsigned long hold_until;
-	u32 penalty_ms;
-	unsigned long ready_since;
-	struct vrfm_wired_event backlog[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
-	u32 nbacklog;
-	ktime_t full_since;
-	u32 full_len;
-	bool awaited;
-	u32 *scratch;
-	u32 cursor;
-	u32 sweeping;
-	u32 todo;
-	DECLARE_BITMAP(gone_due, VRFM_NODES);
-	struct vrfm_note info_sent;
-	ktime_t info_sent_at;
-	u64 filled_lineage;
-	bool changed_lineage;
-	unsigned long waits_since;
+	struct vrfm_missed missed;
+	struct vrfm_overload overload;
+	struct vrfm_backlog backlog;
+	struct vrfm_catchup catchup;
+	struct vrfm_lineage lineage;
 
-	u32 served;
-	struct delayed_work sync;
-	struct delayed_work ack;
-	struct work_struct say;
-	unsigned long says;
+	struct vrfm_log log;
 
 	spinlock_t lock; /* see @lock above */
 	enum vrfm_link_state state;
 	ktime_t since;
-	struct krdma_cb *cb;
 	bool removed;
-	struct krdma_cb *incoming;
-	wait_queue_head_t wait;
-	u64 peer_epoch;
-	u32 max_msg;
-	bool reads_on;
-	struct vrfm_mtu mtu;
-	struct vrfm_slot slots[VRFM_SLOTS];
-	u64 opened;
-	u64 posted;
-	u64 completed;
-	u64 acked;
-	bool granted;
-	u64 rx_sequence;
-	u64 rx_told;
-	u64 rx_serial;
-	bool rx_direct;
-	struct vrfm_note info;
-	ktime_t info_at;
-	u32 load;
-	u32 swept;
-	u32 arrived;
-	bool pulling;
-	bool not_serving;
-	struct vrfm_history *peer_history;
-	DECLARE_BITMAP(history_known, VRFM_NODES);
-	u32 peer_loads;
-	u8 filling;
-	bool wants_room;
-	struct vrfm_pulled pulled;
-	unsigned long rx_heard;
-	unsigned long asked;
-	struct krdma_req ack_req;
-	struct vrfm_pack ack_msg;
-	struct vrfm_wire_head ack_head;
-	bool ack_busy;
-	bool ack_again;
+	struct vrfm_conn conn;
+	struct vrfm_window window;
+	struct vrfm_receipt receipt;
+	struct vrfm_report report;
+	struct vrfm_pull pull;
+	struct vrfm_request request;
+	struct vrfm_ack ack;
 	struct vrfm_direct direct;
 	struct vrfm_link_counts counts;
-	struct vrfm_rate tx_rate;
-	struct vrfm_rate rx_rate;
-	u64 latency[VRFM_LATENCIES];
-	int down_error;
-	ktime_t down_at;
-	int dial_error;
-	enum vrfm_reject rejected;
+	struct vrfm_meter meter;
+	struct vrfm_failure failure;
 
 	struct vrfm_rx rx;
 };

@@ -57,11 +57,11 @@ static void vrfm_say(const char *dev, u32 node, enum vrfm_say what)
 
 static void vrfm_say_work(struct work_struct *work)
 {
-	struct vrfm_link *link = container_of(work, struct vrfm_link, say);
+	struct vrfm_link *link = container_of(work, struct vrfm_link, log.work);
 	enum vrfm_say what;
 
 	for (what = 0; what < VRFM_SAYS; what++)
-		if (test_and_clear_bit(what, &link->says))
+		if (test_and_clear_bit(what, &link->log.lines))
 			vrfm_say(dev_name(&link->vdev->dev), link->peer.node,
 				 what);
 }
@@ -72,7 +72,7 @@ static void vrfm_say_work(struct work_struct *work)
  */
 void vrfm_say_init(struct vrfm_link *link)
 {
-	INIT_WORK(&link->say, vrfm_say_work);
+	INIT_WORK(&link->log.work, vrfm_say_work);
 }
 
 /**
@@ -87,6 +87,6 @@ void vrfm_say_init(struct vrfm_link *link)
  */
 void vrfm_link_say(struct vrfm_link *link, enum vrfm_say what)
 {
-	set_bit(what, &link->says);
-	queue_work(vrfm_wq, &link->say);
+	set_bit(what, &link->log.lines);
+	queue_work(vrfm_wq, &link->log.work);
 }

@@ -55,9 +55,9 @@ static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
 	bool news;
 
 	spin_lock_bh(&link->lock);
-	news = why != link->rejected && why != VRFM_REJECT_BUSY;
+	news = why != link->failure.rejected && why != VRFM_REJECT_BUSY;
 	if (news)
-		link->rejected = why;
+		link->failure.rejected = why;
 	spin_unlock_bh(&link->lock);
 	if (news)
 		pr_warn_ratelimited("%s: node %u: %s: %s\n",
@@ -123,7 +123,7 @@ static void vrfm_reconnect_receive(struct krdma_reconnect *reconn,
 static void vrfm_peer_forget(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	link->rejected = VRFM_REJECT_NONE;
+	link->failure.rejected = VRFM_REJECT_NONE;
 	spin_unlock_bh(&link->lock);
 }
 
@@ -134,7 +134,7 @@ static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
 	enum vrfm_reject why = VRFM_REJECT_NONE;
 	struct krdma_reject rejected;
 
-	WRITE_ONCE(link->dial_error, error);
+	WRITE_ONCE(link->failure.dial_error, error);
 	if (krdma_get_reject(cb, &rejected))
 		why = vrfm_reject_decode(rejected.private_data,
 					 rejected.private_data_len);
@@ -229,9 +229,10 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
  */
 static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 {
-	return link->asked && time_before(link->rx_heard, link->asked) &&
+	return link->conn.probed &&
+	       time_before(link->conn.heard, link->conn.probed) &&
 	       time_after(jiffies,
-			  link->asked + msecs_to_jiffies(VRFM_ALIVE_MS));
+			  link->conn.probed + msecs_to_jiffies(VRFM_ALIVE_MS));
 }
 
 /* Probe the peer, unless a probe is pending. */
@@ -241,9 +242,10 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 
 	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
-	ask = !link->asked || !time_before(link->rx_heard, link->asked);
+	ask = !link->conn.probed ||
+	      !time_before(link->conn.heard, link->conn.probed);
 	if (ask)
-		link->asked = jiffies ?: 1;
+		link->conn.probed = jiffies ?: 1;
 	spin_unlock_bh(&link->lock);
 	if (ask)
 		vrfm_link_probe(link);
@@ -261,12 +263,13 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
 {
-	bool same = !link->cb || hello->epoch == link->peer_epoch;
+	bool same = !link->conn.cb || hello->epoch == link->conn.peer_epoch;
 
-	if (!same && link->asked && !time_before(link->rx_heard, link->asked))
+	if (!same && link->conn.probed &&
+	    !time_before(link->conn.heard, link->conn.probed))
 		return VRFM_REJECT_TWICE;
 	if (same || vrfm_peer_is_dead_locked(link))
-		krdma_disconnect(link->incoming);
+		krdma_disconnect(link->conn.incoming);
 	return VRFM_REJECT_BUSY;
 }
 
@@ -277,12 +280,12 @@ static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
 	enum vrfm_reject why = VRFM_REJECT_NONE;
 
 	spin_lock_bh(&link->lock);
-	if (link->incoming)
+	if (link->conn.incoming)
 		why = vrfm_peer_doubt_locked(link, hello);
 	else if (link->removed)
 		why = VRFM_REJECT_UNKNOWN;
 	else
-		link->incoming = cb;
+		link->conn.incoming = cb;
 	spin_unlock_bh(&link->lock);
 	return why;
 }
@@ -290,14 +293,14 @@ static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
 /*
  * Release an accepted connection, which does not use @link any more. The caller
  * holds a reference to @cb, because vrfm_peer_hang_up() may use @cb until
- * link->incoming is NULL.
+ * link->conn.incoming is NULL.
  */
 static void vrfm_peer_over(struct vrfm_link *link, struct krdma_cb *cb)
 {
 	krdma_release_cb(cb);
 	spin_lock_bh(&link->lock);
-	link->incoming = NULL;
-	wake_up_all(&link->wait);
+	link->conn.incoming = NULL;
+	wake_up_all(&link->conn.wait);
 	spin_unlock_bh(&link->lock);
 }
 
@@ -373,8 +376,8 @@ static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
 {
 	spin_lock_bh(&link->lock);
-	if (!link->cb)
-		link->rejected = why;
+	if (!link->conn.cb)
+		link->failure.rejected = why;
 	spin_unlock_bh(&link->lock);
 }
 
@@ -561,8 +564,8 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 static void vrfm_peer_disconnect(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	if (link->incoming)
-		krdma_disconnect(link->incoming);
+	if (link->conn.incoming)
+		krdma_disconnect(link->conn.incoming);
 	spin_unlock_bh(&link->lock);
 }
 
@@ -574,7 +577,7 @@ static void vrfm_peer_hang_up(struct vrfm_link *link)
 {
 	vrfm_peer_disconnect(link);
 	/* krdma now calls vrfm_listen_closing(), which ends this wait. */
-	wait_event(link->wait, !READ_ONCE(link->incoming));
+	wait_event(link->conn.wait, !READ_ONCE(link->conn.incoming));
 	/*
 	 * Wait until vrfm_peer_over() has released the lock, because the caller
 	 * may free the link.
@@ -663,9 +666,9 @@ static void vrfm_peer_stop(struct vrfm_link *link)
 {
 	krdma_reconnect_stop(link->reconn);
 	vrfm_peer_hang_up(link);
-	cancel_delayed_work_sync(&link->sync);
-	cancel_delayed_work_sync(&link->ack);
-	cancel_work_sync(&link->say);
+	cancel_delayed_work_sync(&link->catchup.work);
+	cancel_delayed_work_sync(&link->ack.work);
+	cancel_work_sync(&link->log.work);
 	vrfm_status_remove(link);
 }
 

@@ -38,15 +38,17 @@ static bool vrfm_state_same_image(const struct vrfm_link *link)
 {
 	u64 lineage = link->vdev->resync.lineage;
 
-	return link->info_sent.kind && link->info.kind &&
-	       link->info_sent.id == lineage && link->info.id == lineage &&
-	       link->info.flags & VRFM_INFO_COMPLETE &&
-	       (link->filled_lineage || !(link->info.flags & VRFM_INFO_MERGED));
+	return link->lineage.sent.kind && link->report.info.kind &&
+	       link->lineage.sent.id == lineage &&
+	       link->report.info.id == lineage &&
+	       link->report.info.flags & VRFM_INFO_COMPLETE &&
+	       (link->lineage.filled ||
+		!(link->report.info.flags & VRFM_INFO_MERGED));
 }
 
 static u32 vrfm_state_flags(const struct vrfm_link *link)
 {
-	u32 flags = READ_ONCE(link->lost) ? VRFM_PEER_MISSES_ALL : 0;
+	u32 flags = READ_ONCE(link->missed.lost) ? VRFM_PEER_MISSES_ALL : 0;
 
 	if (link->state == VRFM_DOWN)
 		return flags;
@@ -65,8 +67,9 @@ static void vrfm_state_why_locked(const struct vrfm_link *link,
 	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);
 	if (link->state != VRFM_DOWN)
 		return;
-	state->error = -(READ_ONCE(link->dial_error) ?: link->down_error);
-	state->refusal = link->rejected;
+	state->error = -(READ_ONCE(link->failure.dial_error) ?:
+			 link->failure.down_error);
+	state->refusal = link->failure.rejected;
 }
 
 static void vrfm_state_take(struct vrfm_link *link,
@@ -79,8 +82,8 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.node = link->peer.node,
 		.state = link->state,
 		.flags = vrfm_state_flags(link),
-		.lag = link->opened - link->acked,
-		.missed = (u64)READ_ONCE(link->missed.set) * VRFM_WORD,
+		.lag = link->window.opened - link->window.acked,
+		.missed = (u64)READ_ONCE(link->missed.map.set) * VRFM_WORD,
 		.since_ms = ktime_ms_delta(ktime_get(), link->since),
 		.links = link->counts.ups,
 		.messages = link->counts.messages,
@@ -92,9 +95,9 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.protocol_errors = link->counts.protocol,
 		.events_dropped = link->counts.events_dropped,
 		.late_ms = vrfm_link_late_ms_locked(link),
-		.path_mtu = link->mtu.path,
-		.local_mtu = link->mtu.local,
-		.peer_mtu = link->mtu.peer,
+		.path_mtu = link->conn.mtu.path,
+		.local_mtu = link->conn.mtu.local,
+		.peer_mtu = link->conn.mtu.peer,
 	};
 	vrfm_state_why_locked(link, state);
 	spin_unlock_bh(&link->lock);

@@ -67,13 +67,13 @@ static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
 	spin_lock_bh(&link->lock);
 	*is = (struct vrfm_proc_link){
 		.state = link->state,
-		.missed = READ_ONCE(link->missed.set),
-		.lost = READ_ONCE(link->lost),
-		.lag = link->opened - link->acked,
-		.synced = link->cb && link->rx.synced,
+		.missed = READ_ONCE(link->missed.map.set),
+		.lost = READ_ONCE(link->missed.lost),
+		.lag = link->window.opened - link->window.acked,
+		.synced = link->conn.cb && link->rx.synced,
 		.direct = link->direct.remote,
 		.shown = link->direct.shown,
-		.mtu = link->mtu,
+		.mtu = link->conn.mtu,
 		.counts = link->counts,
 	};
 	spin_unlock_bh(&link->lock);

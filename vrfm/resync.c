@@ -93,7 +93,7 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	struct vrfm_note info;
 
 	spin_lock_bh(&link->lock);
-	info = link->info;
+	info = link->report.info;
 	spin_unlock_bh(&link->lock);
 	return info;
 }
@@ -104,7 +104,7 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
  */
 static bool vrfm_answers(const struct vrfm_link *link)
 {
-	return link->state != VRFM_DOWN && !READ_ONCE(link->not_serving);
+	return link->state != VRFM_DOWN && !READ_ONCE(link->pull.not_serving);
 }
 
 static u64 vrfm_image_age(const struct vrfm_dev *vdev)
@@ -136,9 +136,9 @@ static bool vrfm_note_send_info(struct vrfm_link *link)
 	vrfm_resync_info(link->vdev, &note);
 	if (!vrfm_link_note(link, &note))
 		return false;
-	link->info_sent = note;
-	link->info_sent_at = ktime_get();
-	link->todo &= ~VRFM_TODO_INFO;
+	link->lineage.sent = note;
+	link->lineage.sent_at = ktime_get();
+	link->catchup.todo &= ~VRFM_TODO_INFO;
 	/* Run the work: it can compare the two images after INFO was sent. */
 	vrfm_resync_kick(link->vdev);
 	return true;
@@ -152,7 +152,7 @@ static bool vrfm_note_send_behind(struct vrfm_link *link)
 {
 	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
 		return false;
-	link->todo &= ~VRFM_TODO_BEHIND;
+	link->catchup.todo &= ~VRFM_TODO_BEHIND;
 	return true;
 }
 
@@ -165,20 +165,20 @@ static bool vrfm_note_send_load(struct vrfm_link *link)
 
 	if (!vrfm_link_note(link, &note))
 		return false;
-	link->todo &= ~VRFM_TODO_LOAD;
+	link->catchup.todo &= ~VRFM_TODO_LOAD;
 	return true;
 }
 
 static bool vrfm_note_send_swept(struct vrfm_link *link)
 {
 	const struct vrfm_note note = {
-		.kind = VRFM_NOTE_SWEPT, .number = link->sweeping,
+		.kind = VRFM_NOTE_SWEPT, .number = link->catchup.sweeping,
 	};
 
 	if (!vrfm_link_note(link, &note))
 		return false;
-	link->sweeping = 0;
-	link->todo &= ~VRFM_TODO_SWEPT;
+	link->catchup.sweeping = 0;
+	link->catchup.todo &= ~VRFM_TODO_SWEPT;
 	return true;
 }
 
@@ -207,7 +207,7 @@ static bool vrfm_note_send_lives(struct vrfm_link *link, u32 node)
 	for (i = 0; i < VRFM_LIVES && (!i || history->lives[i].epoch); i++)
 		if (!vrfm_note_send_life(link, node, &history->lives[i], !i))
 			return false;
-	__clear_bit(node, link->gone_due);
+	__clear_bit(node, link->catchup.gone_due);
 	return true;
 }
 
@@ -215,16 +215,16 @@ static bool vrfm_note_send_gone(struct vrfm_link *link)
 {
 	u32 node;
 
-	for_each_set_bit(node, link->gone_due, VRFM_NODES)
+	for_each_set_bit(node, link->catchup.gone_due, VRFM_NODES)
 		if (!vrfm_note_send_lives(link, node))
 			return false;
-	link->todo &= ~VRFM_TODO_GONE;
+	link->catchup.todo &= ~VRFM_TODO_GONE;
 	return true;
 }
 
 /**
  * vrfm_resync_notify - send all notes and messages that are due
- * (&vrfm_link.todo)
+ * (&vrfm_catchup.todo)
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held.
@@ -250,7 +250,7 @@ bool vrfm_resync_notify(struct vrfm_link *link)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++)
-		if (link->todo & all[i].todo && !all[i].tell(link))
+		if (link->catchup.todo & all[i].todo && !all[i].tell(link))
 			return false;
 	return true;
 }
@@ -259,7 +259,7 @@ static void vrfm_resync_todo(struct vrfm_link *link, u32 todo)
 {
 	if (link->state == VRFM_DOWN)
 		return;
-	link->todo |= todo;
+	link->catchup.todo |= todo;
 	vrfm_catchup_kick(link);
 }
 
@@ -279,7 +279,7 @@ static void vrfm_resync_spread(struct vrfm_dev *vdev, u32 node)
 	struct vrfm_link *link;
 
 	list_for_each_entry(link, &vdev->links, entry) {
-		__set_bit(node, link->gone_due);
+		__set_bit(node, link->catchup.gone_due);
 		vrfm_resync_todo(link, VRFM_TODO_GONE);
 	}
 }
@@ -294,8 +294,8 @@ static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
 	struct vrfm_link *link;
 
 	list_for_each_entry(link, &vdev->links, entry)
-		bitmap_or(link->gone_due, link->gone_due, vdev->resync.known,
-			  VRFM_NODES);
+		bitmap_or(link->catchup.gone_due, link->catchup.gone_due,
+			  vdev->resync.known, VRFM_NODES);
 	vrfm_resync_todo_all(vdev, VRFM_TODO_GONE | VRFM_TODO_INFO);
 }
 
@@ -308,10 +308,10 @@ static void vrfm_resync_is_due(struct vrfm_link *link)
 	struct vrfm_dev *vdev = link->vdev;
 	struct vrfm_link *other;
 
-	bitmap_copy(link->gone_due, vdev->resync.known, VRFM_NODES);
+	bitmap_copy(link->catchup.gone_due, vdev->resync.known, VRFM_NODES);
 	list_for_each_entry(other, &vdev->links, entry)
 		if (other->state == VRFM_DOWN)
-			__set_bit(other->peer.node, link->gone_due);
+			__set_bit(other->peer.node, link->catchup.gone_due);
 }
 
 /**
@@ -325,18 +325,18 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 	struct vrfm_resync *resync = &link->vdev->resync;
 	u32 node = link->peer.node;
 
-	resync->alive[node] = link->peer_epoch;
-	if (vrfm_history_forget(&resync->history[node], link->peer_epoch))
+	resync->alive[node] = link->conn.peer_epoch;
+	if (vrfm_history_forget(&resync->history[node], link->conn.peer_epoch))
 		vrfm_resync_spread(link->vdev, node);
-	link->info_sent.kind = 0;
-	link->changed_lineage = false;
-	link->waits_since = jiffies;
-	link->sweeping = 0;
-	link->served = 0;
-	link->cursor = 0;
-	link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
+	link->lineage.sent.kind = 0;
+	link->lineage.changed = false;
+	link->lineage.waits_since = jiffies;
+	link->catchup.sweeping = 0;
+	link->request.served = 0;
+	link->catchup.cursor = 0;
+	link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
 	if (link->vdev->live)
-		link->todo |= VRFM_TODO_LOAD;
+		link->catchup.todo |= VRFM_TODO_LOAD;
 	vrfm_resync_is_due(link);
 }
 
@@ -376,11 +376,11 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 	struct vrfm_dev *vdev = link->vdev;
 	struct vrfm_resync *resync = &vdev->resync;
 	const struct vrfm_life life = {
-		.epoch = link->peer_epoch,
-		.serial = link->rx_serial,
+		.epoch = link->conn.peer_epoch,
+		.serial = link->receipt.serial,
 		.tie_breaker = vrfm_resync_tie_breaker(vdev),
 		.synced = link->rx.synced && !vdev->live,
-		.direct = link->rx_direct,
+		.direct = link->receipt.direct,
 		.fresh = true,
 	};
 
@@ -389,8 +389,9 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 	resync->lost = jiffies;
 	vrfm_history_add(&resync->history[link->peer.node], &life);
 	__set_bit(link->peer.node, resync->known);
-	memset(link->peer_history, 0, VRFM_NODES * sizeof(*link->peer_history));
-	bitmap_zero(link->history_known, VRFM_NODES);
+	memset(link->report.history, 0,
+	       VRFM_NODES * sizeof(*link->report.history));
+	bitmap_zero(link->report.known, VRFM_NODES);
 	vrfm_resync_spread(vdev, link->peer.node);
 	vrfm_resync_kick(vdev);
 }
@@ -573,9 +574,9 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 {
 	spin_lock_bh(&from->lock);
-	resync->wanted = from->info.id;
-	resync->wanted_began =
-		ktime_sub(from->info_at, ms_to_ktime(from->info.value));
+	resync->wanted = from->report.info.id;
+	resync->wanted_began = ktime_sub(from->report.info_at,
+					 ms_to_ktime(from->report.info.value));
 	spin_unlock_bh(&from->lock);
 }
 
@@ -612,7 +613,7 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	for (node = 0; node < VRFM_NODES; node++)
 		vrfm_history_checkpoint(&resync->history[node]);
 	list_for_each_entry(link, &vdev->links, entry)
-		link->swept = 0;
+		link->pull.swept = 0;
 	vrfm_resync_todo_all(vdev, VRFM_TODO_LOAD);
 	trace_vrfm_resync_begin(vdev->unit, from->peer.node, kind);
 	vrfm_link_say(from, VRFM_SAY_LOADING);
@@ -670,9 +671,9 @@ static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
 	struct vrfm_link *link;
 
 	list_for_each_entry(link, &vdev->links, entry) {
-		link->filled_lineage = 0;
-		link->changed_lineage = false;
-		link->waits_since = jiffies;
+		link->lineage.filled = 0;
+		link->lineage.changed = false;
+		link->lineage.waits_since = jiffies;
 	}
 }
 
@@ -694,7 +695,7 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
 		resync->began = resync->wanted_began;
 	}
 	if (resync->kind == VRFM_RESYNC_FILL)
-		resync->donor->filled_lineage = resync->lineage;
+		resync->donor->lineage.filled = resync->lineage;
 	resync->shared = true;
 	trace_vrfm_resync_done(vdev->unit, resync->donor->peer.node,
 			       resync->kind);
@@ -747,8 +748,8 @@ static void vrfm_resync_late(struct vrfm_dev *vdev, struct vrfm_link *link,
 	bool mute;
 
 	spin_lock_bh(&link->lock);
-	mute = unheard || link->pulling;
-	WRITE_ONCE(link->not_serving, mute);
+	mute = unheard || link->pull.pending;
+	WRITE_ONCE(link->pull.not_serving, mute);
 	spin_unlock_bh(&link->lock);
 	if (mute)
 		vrfm_link_say(link, VRFM_SAY_NO_IMAGE);
@@ -792,7 +793,7 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_holder(vdev, link))
 			continue;
-		if (READ_ONCE(link->pulling))
+		if (READ_ONCE(link->pull.pending))
 			busy = link;
 		else if (!best || vrfm_resync_distance(vdev, link) <
 					  vrfm_resync_distance(vdev, best))
@@ -828,11 +829,11 @@ static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (link->state == VRFM_DOWN ||
-		    READ_ONCE(link->swept) == vdev->resync.number)
+		    READ_ONCE(link->pull.swept) == vdev->resync.number)
 			continue;
 		all = false;
-		if (time_after(jiffies, end) && link->cb)
-			krdma_disconnect(link->cb);
+		if (time_after(jiffies, end) && link->conn.cb)
+			krdma_disconnect(link->conn.cb);
 	}
 	if (!all)
 		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
@@ -870,7 +871,7 @@ static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
 		vrfm_resync_choose(vdev);
 	if (!resync->donor)
 		return false;
-	if (resync->asked && resync->donor->arrived == resync->page + 1) {
+	if (resync->asked && resync->donor->pull.arrived == resync->page + 1) {
 		resync->page += resync->asked;
 		resync->asked = 0;
 		resync->since = jiffies;
@@ -915,7 +916,7 @@ static void vrfm_resync_first(struct vrfm_dev *vdev)
 	u32 node, tie_breaker = vrfm_resync_tie_breaker(vdev);
 
 	spin_lock_bh(&resync->donor->lock);
-	memcpy(resync->seen, resync->donor->peer_history,
+	memcpy(resync->seen, resync->donor->report.history,
 	       VRFM_NODES * sizeof(*resync->seen));
 	spin_unlock_bh(&resync->donor->lock);
 	for (node = 0; node < VRFM_NODES && resync->kind != VRFM_RESYNC_FILL;
@@ -958,14 +959,14 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 static bool vrfm_info_is_stale(struct vrfm_link *link,
 			       const struct vrfm_note *its)
 {
-	u64 mine = link->info_sent.value;
+	u64 mine = link->lineage.sent.value;
 	s64 ms;
 	ktime_t at;
 
 	spin_lock_bh(&link->lock);
-	at = link->info_at;
+	at = link->report.info_at;
 	spin_unlock_bh(&link->lock);
-	ms = ktime_ms_delta(at, link->info_sent_at);
+	ms = ktime_ms_delta(at, link->lineage.sent_at);
 	return ms > VRFM_RESYNC_INFO_MS && its->value >= mine &&
 	       its->value - mine <= (u64)ms;
 }
@@ -979,7 +980,7 @@ static bool vrfm_info_is_stale(struct vrfm_link *link,
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
 {
-	const struct vrfm_note *mine = &link->info_sent;
+	const struct vrfm_note *mine = &link->lineage.sent;
 
 	if (its->value != mine->value)
 		return its->value > mine->value;
@@ -990,8 +991,8 @@ static bool vrfm_info_is_good(const struct vrfm_link *link,
 			      const struct vrfm_note *info)
 {
 	return vrfm_answers(link) && info->kind &&
-	       info->flags & VRFM_INFO_COMPLETE && link->info_sent.kind &&
-	       link->info_sent.id == link->vdev->resync.lineage;
+	       info->flags & VRFM_INFO_COMPLETE && link->lineage.sent.kind &&
+	       link->lineage.sent.id == link->vdev->resync.lineage;
 }
 
 /*
@@ -1035,15 +1036,15 @@ static bool vrfm_resync_may_fill(struct vrfm_link *link)
 	struct vrfm_resync *resync = &link->vdev->resync;
 	bool less;
 
-	if (link->filled_lineage == resync->lineage)
+	if (link->lineage.filled == resync->lineage)
 		return false;
-	if (link->changed_lineage ||
-	    time_after(jiffies, link->waits_since +
+	if (link->lineage.changed ||
+	    time_after(jiffies, link->lineage.waits_since +
 					msecs_to_jiffies(VRFM_RESYNC_LESS_MS)))
 		return true;
 	spin_lock_bh(&link->lock);
 	less = vrfm_has_more(link->vdev, resync->history, resync->known,
-			     link->peer_history, link->history_known);
+			     link->report.history, link->report.known);
 	spin_unlock_bh(&link->lock);
 	if (less)
 		vrfm_resync_queue_in(link->vdev, VRFM_RESYNC_RETRY_MS);
@@ -1060,7 +1061,7 @@ static bool vrfm_resync_from_older(struct vrfm_dev *vdev)
 		if (!vrfm_info_is_good(link, &info))
 			continue;
 		if (info.id != vdev->resync.lineage) {
-			link->changed_lineage = true;
+			link->lineage.changed = true;
 			if (vrfm_info_is_stale(link, &info)) {
 				vrfm_resync_todo(link, VRFM_TODO_INFO);
 				continue;
@@ -1086,8 +1087,8 @@ static bool vrfm_has_more_than_mine(struct vrfm_link *link)
 	bool more;
 
 	spin_lock_bh(&link->lock);
-	more = vrfm_has_more(link->vdev, link->peer_history,
-			     link->history_known, resync->history,
+	more = vrfm_has_more(link->vdev, link->report.history,
+			     link->report.known, resync->history,
 			     resync->known);
 	spin_unlock_bh(&link->lock);
 	return more;
@@ -1104,9 +1105,9 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	 * other's lock.
 	 */
 	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
-	more = vrfm_has_more(link->vdev, link->peer_history,
-			     link->history_known, other->peer_history,
-			     other->history_known);
+	more = vrfm_has_more(link->vdev, link->report.history,
+			     link->report.known, other->report.history,
+			     other->report.known);
 	spin_unlock(&other->lock);
 	spin_unlock_bh(&link->lock);
 	return more;
@@ -1131,7 +1132,7 @@ static bool vrfm_resync_all_said(struct vrfm_dev *vdev)
 			__set_bit(link->peer.node, gone);
 	list_for_each_entry(link, &vdev->links, entry)
 		if (link->state != VRFM_DOWN &&
-		    !bitmap_subset(gone, link->history_known, VRFM_NODES))
+		    !bitmap_subset(gone, link->report.known, VRFM_NODES))
 			return false;
 	return true;
 }

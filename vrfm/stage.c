@@ -361,7 +361,7 @@ static void vrfm_stage_notify(struct vrfm_dev *vdev)
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (link->direct.shown != VRFM_SHOWN)
 			continue;
-		link->todo |= VRFM_TODO_STAGE;
+		link->catchup.todo |= VRFM_TODO_STAGE;
 		vrfm_direct_notify(link);
 	}
 }
@@ -397,8 +397,8 @@ static void vrfm_stage_begin(struct vrfm_dev *vdev)
 static void vrfm_stage_cut(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	if (link->cb)
-		krdma_disconnect(link->cb);
+	if (link->conn.cb)
+		krdma_disconnect(link->conn.cb);
 	spin_unlock_bh(&link->lock);
 	vrfm_link_say(link, VRFM_SAY_UNANSWERED);
 }
@@ -425,7 +425,7 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 		 * Send a STAGE that found no room before. Perhaps no other task
 		 * would send it.
 		 */
-		if (link->todo & VRFM_TODO_STAGE)
+		if (link->catchup.todo & VRFM_TODO_STAGE)
 			vrfm_direct_notify(link);
 		if (time_after(jiffies, stage->deadline))
 			vrfm_stage_cut(link);

@@ -78,7 +78,7 @@ static u32 vrfm_status_flags(const struct vrfm_link *link)
 {
 	u32 flags = VRFM_STATUS_PRESENT;
 
-	if (READ_ONCE(link->lost))
+	if (READ_ONCE(link->missed.lost))
 		flags |= VRFM_PEER_MISSES_ALL;
 	if (link->state != VRFM_DOWN && link->rx.synced)
 		flags |= VRFM_PEER_SYNCED;
@@ -117,13 +117,13 @@ void vrfm_status_update_locked(struct vrfm_link *link)
  * @link: link in the status page; its lock is not held
  *
  * Context: any but hard interrupts; vrfm_dev.write_lock is held, which protects
- * @link->lost.
+ * @link->missed.lost.
  */
 void vrfm_status_lost(struct vrfm_link *link)
 {
 	u32 flags = READ_ONCE(vrfm_status_of(link)->flags);
 
-	if (!(flags & VRFM_PEER_MISSES_ALL) == !link->lost)
+	if (!(flags & VRFM_PEER_MISSES_ALL) == !link->missed.lost)
 		return;
 	spin_lock_bh(&link->lock);
 	vrfm_status_update_locked(link);
@@ -139,7 +139,8 @@ void vrfm_status_lost(struct vrfm_link *link)
 void vrfm_status_lag_locked(struct vrfm_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	WRITE_ONCE(vrfm_status_of(link)->lag, link->opened - link->acked);
+	WRITE_ONCE(vrfm_status_of(link)->lag,
+		   link->window.opened - link->window.acked);
 }
 
 /**

@@ -110,7 +110,7 @@ static ssize_t vrfm_peers_emit(struct device *dev, char *buf,
 
 static u64 vrfm_peer_lag(const struct vrfm_link *link)
 {
-	return link->opened - link->acked;
+	return link->window.opened - link->window.acked;
 }
 
 static ssize_t peers_lag_show(struct device *dev, struct device_attribute *attr,
@@ -122,7 +122,7 @@ static DEVICE_ATTR_RO(peers_lag);
 
 static u64 vrfm_peer_missed(const struct vrfm_link *link)
 {
-	return link->missed.set;
+	return link->missed.map.set;
 }
 
 static ssize_t peers_missed_show(struct device *dev,
@@ -134,7 +134,7 @@ static DEVICE_ATTR_RO(peers_missed);
 
 static u64 vrfm_peer_sending(const struct vrfm_link *link)
 {
-	return vrfm_rate_read(&link->tx_rate, jiffies) / SZ_1K;
+	return vrfm_rate_read(&link->meter.tx, jiffies) / SZ_1K;
 }
 
 static ssize_t peers_sent_kib_s_show(struct device *dev,
@@ -146,7 +146,7 @@ static DEVICE_ATTR_RO(peers_sent_kib_s);
 
 static u64 vrfm_peer_receiving(const struct vrfm_link *link)
 {
-	return vrfm_rate_read(&link->rx_rate, jiffies) / SZ_1K;
+	return vrfm_rate_read(&link->meter.rx, jiffies) / SZ_1K;
 }
 
 static ssize_t peers_received_kib_s_show(struct device *dev,

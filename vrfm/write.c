@@ -106,7 +106,7 @@ static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
 static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 				  const struct vrfm_pause *pause)
 {
-	ktime_t from = max(link->full_since, pause->began);
+	ktime_t from = max(link->overload.full_since, pause->began);
 	u32 us = READ_ONCE(link->peer.overload_us);
 
 	if (us == VRFM_OVERLOAD_DEVICE)
@@ -132,12 +132,12 @@ static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	if (full) {
-		if (!link->full_since)
-			link->full_since = now;
-		link->full_len = max(link->full_len, len);
-	} else if (len >= link->full_len) {
-		link->full_since = 0;
-		link->full_len = 0;
+		if (!link->overload.full_since)
+			link->overload.full_since = now;
+		link->overload.full_len = max(link->overload.full_len, len);
+	} else if (len >= link->overload.full_len) {
+		link->overload.full_since = 0;
+		link->overload.full_len = 0;
 	}
 	return full;
 }
@@ -159,15 +159,16 @@ static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_needed(need, link))
 			continue;
-		link->awaited = vrfm_link_is_full_locked(link, need->len, now);
-		if (!link->awaited)
+		link->overload.awaited =
+			vrfm_link_is_full_locked(link, need->len, now);
+		if (!link->overload.awaited)
 			continue;
 		until = vrfm_link_deadline(link, pause);
 		if (ktime_before(now, until)) {
 			next = min(next, until);
 		} else {
 			vrfm_link_overloaded(link);
-			link->awaited = false;
+			link->overload.awaited = false;
 		}
 	}
 	return next;
@@ -222,7 +223,7 @@ static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 	lockdep_assert_held(&vdev->write_lock);
 	list_for_each_entry(link, &vdev->links, entry)
 		if (link->peer.node == node)
-			return link->awaited;
+			return link->overload.awaited;
 	return false;
 }
 
@@ -686,7 +687,8 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	 * connection.
 	 */
 	spin_lock_bh(&link->lock);
-	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
+	has = link->counts.ups == mark->ups &&
+	      link->window.acked >= mark->sequence;
 	spin_unlock_bh(&link->lock);
 	return has;
 }

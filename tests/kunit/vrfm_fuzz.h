@@ -160,11 +160,11 @@ static void link_anew(struct fuzz *f)
 
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
-	link->opened = SENT;
-	link->posted = SENT;
-	link->completed = SENT;
-	link->cb = &f->cb;
-	link->max_msg = VRFM_SLOT_SIZE;
+	link->window.opened = SENT;
+	link->window.posted = SENT;
+	link->window.completed = SENT;
+	link->conn.cb = &f->cb;
+	link->conn.max_msg = VRFM_SLOT_SIZE;
 	link->state = VRFM_READY;
 	link->direct.told = TOLD;
 	/*
@@ -243,8 +243,8 @@ static struct vrfm_link *add_link(struct fuzz *f, u32 node)
 		return NULL;
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
-	link->cb = &f->cb;
-	link->max_msg = VRFM_SLOT_SIZE;
+	link->conn.cb = &f->cb;
+	link->conn.max_msg = VRFM_SLOT_SIZE;
 	link->state = VRFM_READY;
 	spin_unlock_bh(&link->lock);
 	list_add_tail(&link->entry, &f->vdev->links);
@@ -281,7 +281,7 @@ static void receive(struct kunit *test, struct fuzz *f, bool written)
 	if (fuzz_posted)
 		fuzz_posted->done(fuzz_posted, 0);
 	fuzz_posted = NULL;
-	f->link->pulled.count = 0;
+	f->link->request.pulled.count = 0;
 }
 
 static void say(struct kunit *test, struct fuzz *f, struct vrfm_pack *pack,

@@ -616,7 +616,7 @@ static void received_update_is_not_taken_for_store(struct kunit *test)
 
 static u64 serial_of(struct fuzz *f, u64 sequence)
 {
-	return f->link->slots[sequence % VRFM_SLOTS].serial;
+	return f->link->window.slots[sequence % VRFM_SLOTS].serial;
 }
 
 /*
@@ -625,7 +625,8 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
  */
 static bool has_a_part(struct fuzz *f, u64 sequence)
 {
-	return f->link->slots[sequence % VRFM_SLOTS].flags & VRFM_WIRE_DIRECT;
+	return f->link->window.slots[sequence % VRFM_SLOTS].flags &
+	       VRFM_WIRE_DIRECT;
 }
 
 static void write_block(struct fuzz *f, u32 len)
@@ -641,7 +642,7 @@ static void only_end_of_write_has_its_serial(struct kunit *test)
 
 	f->vdev->serial = 9;
 	write_block(f, MEMORY);
-	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 3ULL);
+	KUNIT_ASSERT_EQ(test, f->link->window.opened, SENT + 3ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 1), 9ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 2), 9ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 10ULL);
@@ -655,7 +656,7 @@ static void only_end_of_write_has_its_serial(struct kunit *test)
 	write_block(f, 4);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	write_block(f, VRFM_SLOT_SIZE);
-	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 4ULL);
+	KUNIT_ASSERT_EQ(test, f->link->window.opened, SENT + 4ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 4), 12ULL);
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 3));
@@ -682,7 +683,7 @@ static int complete_at_once(struct krdma_req *req)
 {
 	struct fuzz *f = fuzz_asking->priv;
 
-	f->link->completed++;
+	f->link->window.completed++;
 	return 0;
 }
 
@@ -696,22 +697,22 @@ static void image_pages_share_messages(struct kunit *test)
 	struct fuzz *f = test->priv;
 	u32 i;
 
-	f->link->pulled.first = 1;
+	f->link->request.pulled.first = 1;
 	for (i = 0; i < pages; i++)
-		f->link->pulled.digests[i] = 1;
-	f->link->pulled.count = pages;
-	f->link->completed = f->link->posted;
+		f->link->request.pulled.digests[i] = 1;
+	f->link->request.pulled.count = pages;
+	f->link->window.completed = f->link->window.posted;
 	fuzz_asking = test;
 	fuzz_on_post = complete_at_once;
 	vrfm_serve(f->link);
 	fuzz_on_post = NULL;
-	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->request.pulled.count, 0U);
 	/*
 	 * Two messages contain the pages. The third one is PULLED, which ends
 	 * the answer.
 	 */
-	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 3ULL);
-	KUNIT_EXPECT_EQ(test, f->link->posted, f->link->opened);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened, SENT + 3ULL);
+	KUNIT_EXPECT_EQ(test, f->link->window.posted, f->link->window.opened);
 }
 
 /*
@@ -730,16 +731,16 @@ static void pull_after_answer_is_accepted(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	say_pull(test, 2);
-	KUNIT_ASSERT_EQ(test, f->link->pulled.count, 1U);
+	KUNIT_ASSERT_EQ(test, f->link->request.pulled.count, 1U);
 	/* A second PULL is ignored while the first one is not answered. */
 	say_pull(test, 5);
-	KUNIT_ASSERT_EQ(test, f->link->pulled.first, 2U);
+	KUNIT_ASSERT_EQ(test, f->link->request.pulled.first, 2U);
 	fuzz_asking = test;
 	fuzz_on_post = ask_at_once;
 	vrfm_serve(f->link);
-	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 1ULL);
-	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 1U);
-	KUNIT_EXPECT_EQ(test, f->link->pulled.first, 3U);
+	KUNIT_ASSERT_EQ(test, f->link->window.opened, SENT + 1ULL);
+	KUNIT_EXPECT_EQ(test, f->link->request.pulled.count, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->request.pulled.first, 3U);
 }
 
 /* A PULL is answered only when the window has room. */
@@ -748,21 +749,21 @@ static void pull_without_room_is_answered_later(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	say_pull(test, 2);
-	f->link->opened = VRFM_SLOTS;
+	f->link->window.opened = VRFM_SLOTS;
 	vrfm_serve(f->link);
-	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 1U);
-	KUNIT_EXPECT_TRUE(test, f->link->wants_room);
-	f->link->opened = SENT;
+	KUNIT_EXPECT_EQ(test, f->link->request.pulled.count, 1U);
+	KUNIT_EXPECT_TRUE(test, f->link->window.wants_room);
+	f->link->window.opened = SENT;
 	vrfm_serve(f->link);
-	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
-	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 1ULL);
+	KUNIT_EXPECT_EQ(test, f->link->request.pulled.count, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened, SENT + 1ULL);
 }
 
 /* Fill the window while the peer catches up. */
 static void fill_window(struct fuzz *f)
 {
 	f->link->state = VRFM_SYNCING;
-	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->link->window.opened = f->link->window.acked + VRFM_SLOTS;
 }
 
 static void send_events(struct fuzz *f, u32 n)
@@ -779,18 +780,18 @@ static void events_to_peer_behind_wait_for_room(struct kunit *test)
 
 	fill_window(f);
 	send_events(f, 3);
-	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 3U);
+	KUNIT_EXPECT_EQ(test, f->link->backlog.n, 3U);
 	/*
 	 * When the window has room again, a new event must not overtake the
 	 * events that wait.
 	 */
-	f->link->opened = SENT;
+	f->link->window.opened = SENT;
 	send_events(f, 1);
-	KUNIT_EXPECT_EQ(test, f->link->opened, (u64)SENT);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened, (u64)SENT);
 	f->link->state = VRFM_READY;
 	KUNIT_EXPECT_FALSE(test, vrfm_link_has_room(f->link, 0));
 	vrfm_link_events(f->link);
-	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 4ULL);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened, SENT + 4ULL);
 	KUNIT_EXPECT_EQ(test, vrfm_slot(f->link, SENT + 4)->event.data, 4U);
 	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, 0));
 }
@@ -801,7 +802,7 @@ static void waiting_events_are_bounded(struct kunit *test)
 
 	fill_window(f);
 	send_events(f, VRFM_QUEUE_DEPTH + 5);
-	KUNIT_EXPECT_EQ(test, f->link->nbacklog, (u32)VRFM_QUEUE_DEPTH);
+	KUNIT_EXPECT_EQ(test, f->link->backlog.n, (u32)VRFM_QUEUE_DEPTH);
 	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 5ULL);
 }
 
@@ -819,9 +820,10 @@ static void unacknowledged_events_are_resent_in_order(struct kunit *test)
 	send_events(f, VRFM_QUEUE_DEPTH);
 	f->link->state = VRFM_DOWN;
 	vrfm_link_events_again(f->link);
-	KUNIT_ASSERT_EQ(test, f->link->nbacklog, under_way + VRFM_QUEUE_DEPTH);
-	for (i = 0; i < f->link->nbacklog; i++)
-		KUNIT_EXPECT_EQ(test, f->link->backlog[i].number, i + 1ULL);
+	KUNIT_ASSERT_EQ(test, f->link->backlog.n, under_way + VRFM_QUEUE_DEPTH);
+	for (i = 0; i < f->link->backlog.n; i++)
+		KUNIT_EXPECT_EQ(test, f->link->backlog.events[i].number,
+				i + 1ULL);
 }
 
 static unsigned int fuzz_writes;
@@ -845,10 +847,10 @@ static void write_with(struct kunit *test, u32 free)
 
 	KUNIT_ASSERT_NOT_NULL(test, block);
 	link_anew(f);
-	f->link->acked = SENT;
-	f->link->opened += VRFM_SLOTS - free;
-	f->link->posted = f->link->opened;
-	f->link->completed = f->link->opened;
+	f->link->window.acked = SENT;
+	f->link->window.opened += VRFM_SLOTS - free;
+	f->link->window.posted = f->link->window.opened;
+	f->link->window.completed = f->link->window.opened;
 	/*
 	 * Any address that is not NULL will do, because the pointer is not
 	 * dereferenced here.
@@ -879,10 +881,12 @@ static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 	fuzz_on_post = refuse_writes;
 	fuzz_writes = 0;
 	write_with(test, 2);
-	KUNIT_EXPECT_EQ(test, f->link->opened, f->link->acked + VRFM_SLOTS);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened,
+			f->link->window.acked + VRFM_SLOTS);
 	KUNIT_EXPECT_EQ(test, fuzz_writes, 0U);
 	write_with(test, 3);
-	KUNIT_EXPECT_EQ(test, f->link->opened, f->link->acked + VRFM_SLOTS);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened,
+			f->link->window.acked + VRFM_SLOTS);
 	KUNIT_EXPECT_EQ(test, fuzz_writes, 1U);
 }
 
@@ -996,23 +1000,23 @@ static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 	struct vrfm_link *link = f->link;
 	u64 opened;
 
-	link->opened = link->acked + VRFM_SLOTS;
-	link->posted = link->opened;
-	link->completed = link->opened;
-	link->info.kind = VRFM_NOTE_INFO;
+	link->window.opened = link->window.acked + VRFM_SLOTS;
+	link->window.posted = link->window.opened;
+	link->window.completed = link->window.opened;
+	link->report.info.kind = VRFM_NOTE_INFO;
 	vrfm_link_overloaded(link);
-	opened = link->opened;
+	opened = link->window.opened;
 	vrfm_catchup_step_locked(link);
-	KUNIT_EXPECT_EQ(test, link->opened, opened);
-	link->acked = opened;
+	KUNIT_EXPECT_EQ(test, link->window.opened, opened);
+	link->window.acked = opened;
 	vrfm_catchup_step_locked(link);
-	KUNIT_ASSERT_EQ(test, link->opened, opened + 1);
-	KUNIT_EXPECT_EQ(test, (int)vrfm_slot(link, link->opened)->type,
+	KUNIT_ASSERT_EQ(test, link->window.opened, opened + 1);
+	KUNIT_EXPECT_EQ(test, (int)vrfm_slot(link, link->window.opened)->type,
 			(int)VRFM_WIRE_PROBE);
-	KUNIT_EXPECT_FALSE(test, vrfm_slot(link, link->opened)->flags &
+	KUNIT_EXPECT_FALSE(test, vrfm_slot(link, link->window.opened)->flags &
 				 VRFM_WIRE_SYNCED);
 	vrfm_catchup_step_locked(link);
-	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
+	KUNIT_EXPECT_EQ(test, link->window.opened, opened + 1);
 }
 
 /* The log line is left to a work, because the write lock is held here. */
@@ -1023,7 +1027,7 @@ static void leaving_peer_behind_raises_event(struct kunit *test)
 	fuzz_behind = 0;
 	vrfm_link_overloaded(f->link);
 	KUNIT_EXPECT_EQ(test, fuzz_behind, 1U);
-	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_BEHIND));
+	KUNIT_EXPECT_EQ(test, f->link->log.lines, BIT(VRFM_SAY_BEHIND));
 }
 
 static void say_probe(struct kunit *test, struct fuzz *f, u8 flags)
@@ -1075,7 +1079,7 @@ static void node_left_behind_raises_fault_once(struct kunit *test)
 	say_probe(test, f, 0);
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
-	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_LEFT));
+	KUNIT_EXPECT_EQ(test, f->link->log.lines, BIT(VRFM_SAY_LEFT));
 	f->vdev->live = live;
 	/*
 	 * While this node loads an image, peers leave it behind at its own
@@ -1105,13 +1109,13 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 	const u32 word = 7;
 	u32 i;
 
-	f->link->acked = f->link->opened;
+	f->link->window.acked = f->link->window.opened;
 	vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_FALSE(test, flags_of_last_post() & VRFM_WIRE_ANSWER);
 	f->link->direct.answers = 2;
 	for (i = 0; i < 3; i++) {
-		f->link->completed = f->link->opened;
-		f->link->acked = f->link->opened;
+		f->link->window.completed = f->link->window.opened;
+		f->link->window.acked = f->link->window.opened;
 		vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
 		KUNIT_EXPECT_EQ(test, !!(flags_of_last_post() & VRFM_WIRE_ANSWER),
 				i < 2);
@@ -1132,8 +1136,8 @@ static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 	fuzz_kicks = 0;
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 0U);
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 1U);
-	f->link->hold_until = jiffies;
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 1U);
+	f->link->overload.hold_until = jiffies;
 	vrfm_link_update(f->link, 68, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 1U);
 }
@@ -1178,9 +1182,9 @@ static void window_full(struct fuzz *f, u32 overload_us)
 {
 	f->vdev->params.overload_us = overload_us;
 	f->vdev->params.direct_min = SZ_1M;
-	f->link->opened = f->link->acked + VRFM_SLOTS;
-	f->link->posted = f->link->opened;
-	f->link->completed = f->link->opened;
+	f->link->window.opened = f->link->window.acked + VRFM_SLOTS;
+	f->link->window.posted = f->link->window.opened;
+	f->link->window.completed = f->link->window.opened;
 }
 
 /**
@@ -1290,7 +1294,7 @@ static int look_once(void *arg)
 	struct look *look = arg;
 
 	rt_mutex_lock(&look->link->vdev->write_lock);
-	look->missed = look->link->missed.set;
+	look->missed = look->link->missed.map.set;
 	rt_mutex_unlock(&look->link->vdev->write_lock);
 	kthread_complete_and_exit(&look->over, 0);
 }
@@ -1303,7 +1307,7 @@ static void four_messages(struct fuzz *f)
 	for (i = 0; i < 4; i++) {
 		f->vdev->serial++;
 		vrfm_link_update(f->link, 64 * i, &i, sizeof(i), NULL);
-		vrfm_slot(f->link, f->link->opened)->closed = true;
+		vrfm_slot(f->link, f->link->window.opened)->closed = true;
 	}
 }
 
@@ -1320,10 +1324,11 @@ static void link_down_lets_writers_in_between(struct kunit *test)
 
 	look.link = f->link;
 	init_completion(&look.over);
-	f->link->acked = f->link->opened;
+	f->link->window.acked = f->link->window.opened;
 	four_messages(f);
-	KUNIT_ASSERT_EQ(test, f->link->opened, f->link->acked + 4);
-	f->link->lost = false;
+	KUNIT_ASSERT_EQ(test, f->link->window.opened,
+			f->link->window.acked + 4);
+	f->link->missed.lost = false;
 	f->link->state = VRFM_DOWN;
 	rt_mutex_lock(&f->vdev->write_lock);
 	task = kthread_create(look_once, &look, "vrfm_look");
@@ -1336,7 +1341,7 @@ static void link_down_lets_writers_in_between(struct kunit *test)
 	rt_mutex_unlock(&f->vdev->write_lock);
 	wait_for_completion(&look.over);
 	put_task_struct(task);
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 4U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 4U);
 	KUNIT_EXPECT_LT(test, look.missed, 4U);
 }
 
@@ -1344,7 +1349,7 @@ static void link_down_lets_writers_in_between(struct kunit *test)
 
 static bool says(struct fuzz *f, enum vrfm_say what)
 {
-	return test_and_clear_bit(what, &f->link->says);
+	return test_and_clear_bit(what, &f->link->log.lines);
 }
 
 /*
@@ -1586,7 +1591,7 @@ static void link_nearly_full(struct kunit *test)
 
 	f->vdev->params.overload_us = 60000000;
 	f->vdev->params.direct_min = SZ_1M;
-	f->link->opened = f->link->acked + VRFM_SLOTS - 1;
+	f->link->window.opened = f->link->window.acked + VRFM_SLOTS - 1;
 	KUNIT_ASSERT_EQ(test, at_once(f, 4), 0);
 	KUNIT_ASSERT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
 }
@@ -1595,7 +1600,8 @@ static void later(struct fuzz *f, unsigned int ms)
 {
 	f->vdev->refused_at = ktime_sub_ms(f->vdev->refused_at, ms);
 	f->vdev->refused_last = ktime_sub_ms(f->vdev->refused_last, ms);
-	f->link->full_since = ktime_sub_ms(f->link->full_since, ms);
+	f->link->overload.full_since =
+		ktime_sub_ms(f->link->overload.full_since, ms);
 }
 
 static void large_block_gets_room_beside_small_ones(struct kunit *test)
@@ -1670,7 +1676,7 @@ static s64 flush_us(struct kunit *test, u32 timeout_ms)
 	struct fuzz *f = test->priv;
 	const struct vrfm_mark mark = {
 		.link = f->link, .ups = f->link->counts.ups,
-		.sequence = f->link->acked + 1,
+		.sequence = f->link->window.acked + 1,
 	};
 	struct vrfm_flush flush = { .timeout_ms = timeout_ms };
 	ktime_t began = ktime_get();
@@ -1745,9 +1751,9 @@ static void wait_restarts_for_link_that_fills_up(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 61000, 0));
-	f->link->full_since = 0;
+	f->link->overload.full_since = 0;
 	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 119000, 0));
-	f->link->full_since = 0;
+	f->link->overload.full_since = 0;
 	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 120000, 0));
 }
 
@@ -1756,7 +1762,7 @@ static void wait_is_limited_for_full_link(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 59000, 0));
-	f->link->full_since = ktime_sub_ms(ktime_get(), 60000);
+	f->link->overload.full_since = ktime_sub_ms(ktime_get(), 60000);
 	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 60000, 0));
 }
 
@@ -1765,7 +1771,7 @@ static void wait_includes_earlier_steps(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 0, 59 * NSEC_PER_SEC));
-	f->link->full_since = 0;
+	f->link->overload.full_since = 0;
 	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 0, 60 * NSEC_PER_SEC));
 }
 
@@ -1853,7 +1859,7 @@ static void event_waits_for_target_node_only(struct kunit *test)
 	pause = vrfm_pause_begin(&wait);
 	KUNIT_EXPECT_FALSE(test,
 			   vrfm_write_trylock(f->vdev, &all, &pause, &until));
-	KUNIT_EXPECT_TRUE(test, f->link->awaited);
+	KUNIT_EXPECT_TRUE(test, f->link->overload.awaited);
 	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, 3, RFM2G_EVENT_INTR1,
 						  1), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
@@ -1876,8 +1882,8 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 			vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
 					    RFM2G_EVENT_INTR1, 1),
 			0);
-	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 0U);
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->backlog.n, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
@@ -1923,7 +1929,7 @@ static void switch_of_transmitter_amid_broadcast_has_no_effect(struct kunit *tes
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_link *other = add_link(f, 3);
-	u64 opened = f->link->opened;
+	u64 opened = f->link->window.opened;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	goes_dark = f->vdev;
@@ -1931,8 +1937,8 @@ static void switch_of_transmitter_amid_broadcast_has_no_effect(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
 						  RFM2G_EVENT_INTR1, 1), 0);
 	KUNIT_EXPECT_TRUE(test, vrfm_is_dark(f->vdev));
-	KUNIT_EXPECT_EQ(test, f->link->opened, opened + 1);
-	KUNIT_EXPECT_EQ(test, other->opened, 1ULL);
+	KUNIT_EXPECT_EQ(test, f->link->window.opened, opened + 1);
+	KUNIT_EXPECT_EQ(test, other->window.opened, 1ULL);
 	fuzz_on_post = NULL;
 	transmitter_off(f, false);
 	free_link(other);

@@ -27,10 +27,10 @@ static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
  */
 static bool asks(struct fuzz *f)
 {
-	u64 opened = f->link->opened;
+	u64 opened = f->link->window.opened;
 
 	vrfm_resync_work(&f->vdev->resync.work.work);
-	return f->link->opened != opened;
+	return f->link->window.opened != opened;
 }
 
 /*
@@ -58,7 +58,8 @@ static void begin_to_load(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	begin(test);
 	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
-	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADING, &f->link->says));
+	KUNIT_EXPECT_TRUE(test,
+			  test_bit(VRFM_SAY_LOADING, &f->link->log.lines));
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
 	KUNIT_ASSERT_TRUE(test, asks(f));
@@ -108,12 +109,12 @@ static void load_ignores_past_of_another_lineage(struct kunit *test)
 	f->vdev->live = NULL;
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	say_note(test, VRFM_NOTE_GONE, 0, VRFM_GONE_SYNCED | VRFM_GONE_NEWEST);
-	f->link->info_sent.kind = VRFM_NOTE_INFO;
-	f->link->info_sent.id = 4712;
+	f->link->lineage.sent.kind = VRFM_NOTE_INFO;
+	f->link->lineage.sent.id = 4712;
 	f->vdev->resync.lineage = 4712;
 	KUNIT_EXPECT_TRUE(test, vrfm_has_more_than_mine(f->link));
 	KUNIT_EXPECT_FALSE(test, vrfm_resync_from_survivor(f->vdev));
-	f->link->info_sent.id = 4711;
+	f->link->lineage.sent.id = 4711;
 	f->vdev->resync.lineage = 4711;
 	KUNIT_EXPECT_TRUE(test, vrfm_resync_from_survivor(f->vdev));
 	f->vdev->resync.wants = false;
@@ -158,10 +159,10 @@ static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
 	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_FALSE(test, f->link->not_serving);
+	KUNIT_EXPECT_FALSE(test, f->link->pull.not_serving);
 	f->vdev->resync.since -= 31 * HZ;
 	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_TRUE(test, f->link->not_serving);
+	KUNIT_EXPECT_TRUE(test, f->link->pull.not_serving);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	goes_on_alone(test);
 	vrfm_resync_exit(f->vdev);
@@ -222,12 +223,12 @@ static void load_gives_up_holder_with_full_window(struct kunit *test)
 
 	begin_to_load(test);
 	f->vdev->resync.asked = 0;
-	f->link->pulling = false;
-	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->link->pull.pending = false;
+	f->link->window.opened = f->link->window.acked + VRFM_SLOTS;
 	f->vdev->resync.since -= 31 * HZ;
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_EXPECT_NULL(test, f->vdev->resync.donor);
-	KUNIT_EXPECT_TRUE(test, f->link->not_serving);
+	KUNIT_EXPECT_TRUE(test, f->link->pull.not_serving);
 	vrfm_resync_exit(f->vdev);
 }
 
@@ -269,8 +270,8 @@ static void peer_has_merged(struct kunit *test)
 	f->vdev->live = NULL;
 	say_note(test, VRFM_NOTE_INFO, 0,
 		 VRFM_INFO_COMPLETE | VRFM_INFO_MERGED);
-	f->link->info_sent.kind = VRFM_NOTE_INFO;
-	f->link->info_sent.id = 4711;
+	f->link->lineage.sent.kind = VRFM_NOTE_INFO;
+	f->link->lineage.sent.id = 4711;
 	f->vdev->resync.lineage = 4711;
 }
 
@@ -294,7 +295,7 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 
 	peer_has_merged(test);
 	KUNIT_EXPECT_TRUE(test, looks(f));
-	f->link->filled_lineage = 4711;
+	f->link->lineage.filled = 4711;
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	/*
 	 * When the link comes up again, the words of the image that the peer
@@ -310,9 +311,9 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 	 * If the peer has given up another image, or has another epoch, its
 	 * words must be loaded again.
 	 */
-	f->link->filled_lineage = 4710;
+	f->link->lineage.filled = 4710;
 	KUNIT_EXPECT_TRUE(test, looks(f));
-	f->link->filled_lineage = 4711;
+	f->link->lineage.filled = 4711;
 	vrfm_link_set_epoch(f->link, 99);
 	KUNIT_EXPECT_TRUE(test, looks(f));
 }
@@ -329,25 +330,25 @@ static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 	vrfm_history_add(&f->vdev->resync.history[3], &life);
 	__set_bit(3, f->vdev->resync.known);
 	peer_has_merged(test);
-	f->link->waits_since = jiffies;
+	f->link->lineage.waits_since = jiffies;
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	/*
 	 * A peer that took over the image while its link was up has all words
 	 * of this node, so there is no need to wait.
 	 */
-	f->link->changed_lineage = true;
+	f->link->lineage.changed = true;
 	KUNIT_EXPECT_TRUE(test, looks(f));
-	f->link->changed_lineage = false;
+	f->link->lineage.changed = false;
 	/*
 	 * The wait for the peer is limited, because the peer does not load the
 	 * missing writes while its own link to the departed node is still up.
 	 */
-	f->link->waits_since -= 9 * HZ;
+	f->link->lineage.waits_since -= 9 * HZ;
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	f->link->waits_since -= 2 * HZ;
+	f->link->lineage.waits_since -= 2 * HZ;
 	KUNIT_EXPECT_TRUE(test, looks(f));
-	f->link->waits_since = jiffies;
-	f->link->peer_history[3] = f->vdev->resync.history[3];
+	f->link->lineage.waits_since = jiffies;
+	f->link->report.history[3] = f->vdev->resync.history[3];
 	KUNIT_EXPECT_TRUE(test, looks(f));
 }
 
@@ -370,11 +371,11 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
-	__set_bit(3, f->link->gone_due);
-	f->link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
-	first = f->link->opened + 1;
+	__set_bit(3, f->link->catchup.gone_due);
+	f->link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
+	first = f->link->window.opened + 1;
 	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
-	KUNIT_ASSERT_EQ(test, f->link->opened, first + 1);
+	KUNIT_ASSERT_EQ(test, f->link->window.opened, first + 1);
 	KUNIT_EXPECT_EQ(test, note_of(f, first), (int)VRFM_NOTE_GONE);
 	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
 }
@@ -389,14 +390,15 @@ static void load_resets_merged_image_of_peers(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	begin_to_load(test);
-	f->link->filled_lineage = 4711;
-	f->link->waits_since = jiffies - 60 * HZ;
+	f->link->lineage.filled = 4711;
+	f->link->lineage.waits_since = jiffies - 60 * HZ;
 	say_note(test, VRFM_NOTE_PULLED, 0, 0);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_ASSERT_NULL(test, f->vdev->live);
-	KUNIT_EXPECT_EQ(test, f->link->filled_lineage, 0ULL);
+	KUNIT_EXPECT_EQ(test, f->link->lineage.filled, 0ULL);
 	/* Peers get time again to load the writes of departed nodes. */
-	KUNIT_EXPECT_LT(test, jiffies - f->link->waits_since, 10UL * HZ);
+	KUNIT_EXPECT_LT(test, jiffies - f->link->lineage.waits_since,
+			10UL * HZ);
 	vrfm_resync_exit(f->vdev);
 }
 
@@ -405,8 +407,8 @@ static void load_resets_merged_image_of_peers(struct kunit *test)
 static void catch_up(struct fuzz *f)
 {
 	f->link->state = VRFM_SYNCING;
-	f->link->granted = true;
-	f->link->hold_until = jiffies;
+	f->link->window.granted = true;
+	f->link->overload.hold_until = jiffies;
 	rt_mutex_lock(&f->vdev->write_lock);
 	while (vrfm_catchup_step_locked(f->link))
 		;
@@ -434,9 +436,9 @@ static void peer_without_info_note_is_not_ready(struct kunit *test)
 	 * answered.
 	 */
 	f->link->state = VRFM_SYNCING;
-	f->link->load = 7;
+	f->link->request.load = 7;
 	KUNIT_EXPECT_FALSE(test, vrfm_catchup_is_last(f->link, &room));
-	f->link->load = 0;
+	f->link->request.load = 0;
 	KUNIT_EXPECT_TRUE(test, vrfm_catchup_is_last(f->link, &room));
 }
 
@@ -446,7 +448,7 @@ static u32 sent_runs(struct fuzz *f)
 	u32 n = 0;
 	u64 i;
 
-	for (i = SENT + 1; i <= f->link->opened; i++)
+	for (i = SENT + 1; i <= f->link->window.opened; i++)
 		if (vrfm_slot(f->link, i)->type == VRFM_WIRE_UPDATE)
 			n += vrfm_slot(f->link, i)->pack.count;
 	return n;
@@ -460,7 +462,7 @@ static void peer_that_has_loaded_gets_own_words_again(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 7, VRFM_INFO_COMPLETE);
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-	KUNIT_EXPECT_EQ(test, f->link->peer_loads, 7U);
+	KUNIT_EXPECT_EQ(test, f->link->request.begun, 7U);
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 1U);
 }
 
@@ -476,21 +478,21 @@ static void sync_step_is_limited_by_runs(struct kunit *test)
 	for (i = 0; i < WORDS; i += 2)
 		__set_bit(i, f->vdev->own);
 	f->link->state = VRFM_SYNCING;
-	f->link->hold_until = jiffies;
-	f->link->lost = false;
+	f->link->overload.hold_until = jiffies;
+	f->link->missed.lost = false;
 	for (i = 0; i < WORDS; i += 2)
 		vrfm_link_miss(f->link, i * VRFM_WORD, VRFM_WORD);
 	do {
-		before = f->link->missed.set;
+		before = f->link->missed.map.set;
 		/* The peer has applied everything. */
-		f->link->completed = f->link->opened;
-		f->link->acked = f->link->opened;
+		f->link->window.completed = f->link->window.opened;
+		f->link->window.acked = f->link->window.opened;
 		vrfm_catchup_step_locked(f->link);
 		/* The search for each run counts like a run. */
-		KUNIT_ASSERT_LE(test, before - f->link->missed.set,
+		KUNIT_ASSERT_LE(test, before - f->link->missed.map.set,
 				(u32)VRFM_SYNC_RUNS / 2);
-	} while (f->link->missed.set != before);
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	} while (f->link->missed.map.set != before);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 }
 
 /*
@@ -520,7 +522,7 @@ static u32 all_cut_pairs(struct fuzz *f, u32 first, u32 end)
 	u32 n = 0;
 	u64 i;
 
-	for (i = SENT + 1; i <= f->link->opened; i++)
+	for (i = SENT + 1; i <= f->link->window.opened; i++)
 		if (vrfm_slot(f->link, i)->type == VRFM_WIRE_UPDATE)
 			n += cut_pairs(vrfm_slot(f->link, i), first, end);
 	return n;
@@ -531,8 +533,8 @@ static void lacks(struct fuzz *f, u32 first, u32 n)
 {
 	bitmap_set(f->vdev->own, first, n);
 	f->link->state = VRFM_SYNCING;
-	f->link->hold_until = jiffies;
-	f->link->lost = false;
+	f->link->overload.hold_until = jiffies;
+	f->link->missed.lost = false;
 	vrfm_link_miss(f->link, first * VRFM_WORD, n * VRFM_WORD);
 }
 
@@ -543,7 +545,7 @@ static void sync_step_cuts_no_double(struct kunit *test)
 
 	lacks(f, 1, 1500);
 	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 	KUNIT_EXPECT_GE(test, sent_runs(f), 2U);
 	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 1, 1501), 0U);
 }
@@ -561,7 +563,7 @@ static void sync_step_begins_with_whole_double(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_catchup_take(f->link, 16, 1, 8), 1U);
 	lacks(f, 8, 2);
 	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 3U);
 	/* Only the first run ends inside a pair: word 9 was not missed then. */
 	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 0, WORDS), 1U);
@@ -576,7 +578,7 @@ static void last_sync_step_is_limited_by_runs(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	for (i = 0; i < 3000; i++)
 		lacks(f, 2 * i, 1);
-	f->link->granted = true;
+	f->link->window.granted = true;
 	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 	KUNIT_EXPECT_GT(test, sent_runs(f), 0U);
@@ -592,14 +594,14 @@ static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	__set_bit(7, f->vdev->own);
-	f->link->lost = false;
+	f->link->missed.lost = false;
 	f->link->state = VRFM_SYNCING;
 	vrfm_link_miss(f->link, 7 * VRFM_WORD, VRFM_WORD);
-	KUNIT_EXPECT_EQ(test, f->link->missed.used, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 1U);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 0U);
 }
 
 /*
@@ -614,15 +616,15 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	f->link->state = VRFM_DOWN;
 	vrfm_link_miss_own(f->link);
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
-	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 0U);
 	/*
 	 * For words below lost_at, the own words are already in the set of
 	 * missed words. So further missed words below lost_at must be recorded
 	 * in the set.
 	 */
-	f->link->lost_at = 20;
+	f->link->missed.lost_at = 20;
 	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
-	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 2U);
 }
 
 /*
@@ -635,17 +637,18 @@ static void large_missed_map_is_replaced_by_own_words(struct kunit *test)
 	struct fuzz *f = test->priv;
 	u32 i;
 
-	vrfm_map_free(&f->link->missed);
-	KUNIT_ASSERT_EQ(test, vrfm_map_init(&f->link->missed, 512ULL * chunk), 0);
-	f->link->lost = false;
+	vrfm_map_free(&f->link->missed.map);
+	KUNIT_ASSERT_EQ(test,
+			vrfm_map_init(&f->link->missed.map, 512ULL * chunk), 0);
+	f->link->missed.lost = false;
 	f->link->state = VRFM_DOWN;
 	for (i = 0; i < 128; i++)
 		vrfm_link_miss(f->link, i * chunk, VRFM_WORD);
-	KUNIT_EXPECT_FALSE(test, f->link->lost);
-	KUNIT_EXPECT_EQ(test, f->link->missed.used, 128U);
+	KUNIT_EXPECT_FALSE(test, f->link->missed.lost);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 128U);
 	vrfm_link_miss(f->link, 300 * chunk, VRFM_WORD);
-	KUNIT_EXPECT_TRUE(test, f->link->lost);
-	vrfm_map_clear(&f->link->missed, 0, f->link->missed.nwords);
+	KUNIT_EXPECT_TRUE(test, f->link->missed.lost);
+	vrfm_map_clear(&f->link->missed.map, 0, f->link->missed.map.nwords);
 }
 
 /* ---- ages of images ---- */
@@ -673,7 +676,7 @@ static void wanted_image_ages_since_info_note(struct kunit *test)
 	s64 age;
 
 	say_age(test, 5000);
-	f->link->info_at = ktime_sub_ms(f->link->info_at, 2000);
+	f->link->report.info_at = ktime_sub_ms(f->link->report.info_at, 2000);
 	vrfm_resync_want(resync, f->link);
 	age = ktime_ms_delta(ktime_get(), resync->wanted_began);
 	KUNIT_EXPECT_EQ(test, resync->wanted, 4711ULL);
@@ -692,18 +695,18 @@ static void ages_of_different_moments_are_not_compared(struct kunit *test)
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
 	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
-	f->link->info_sent = (struct vrfm_note){
+	f->link->lineage.sent = (struct vrfm_note){
 		.kind = VRFM_NOTE_INFO, .value = 60000,
 		.id = f->vdev->resync.lineage,
 	};
-	f->link->info_sent_at = ktime_sub_ms(ktime_get(), 30000);
+	f->link->lineage.sent_at = ktime_sub_ms(ktime_get(), 30000);
 	say_age(test, 85000);
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	KUNIT_EXPECT_TRUE(test, f->link->todo & VRFM_TODO_INFO);
+	KUNIT_EXPECT_TRUE(test, f->link->catchup.todo & VRFM_TODO_INFO);
 	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
-	KUNIT_EXPECT_GE(test, f->link->info_sent.value, 90000ULL);
+	KUNIT_EXPECT_GE(test, f->link->lineage.sent.value, 90000ULL);
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
 	/* The image of the peer is older than this one. */
 	say_age(test, 95000);
 	KUNIT_EXPECT_TRUE(test, looks(f));
@@ -717,18 +720,18 @@ static void certain_age_sends_no_info_note(struct kunit *test)
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
 	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
-	f->link->info_sent = (struct vrfm_note){
+	f->link->lineage.sent = (struct vrfm_note){
 		.kind = VRFM_NOTE_INFO, .value = 60000,
 		.id = f->vdev->resync.lineage,
 	};
-	f->link->info_sent_at = ktime_sub_ms(ktime_get(), 30000);
-	f->link->todo = 0;
+	f->link->lineage.sent_at = ktime_sub_ms(ktime_get(), 30000);
+	f->link->catchup.todo = 0;
 	say_age(test, 59000);
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
 	say_age(test, 95000);
 	KUNIT_EXPECT_TRUE(test, looks(f));
-	KUNIT_EXPECT_FALSE(test, f->link->todo & VRFM_TODO_INFO);
+	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
 }
 
 /* ---- the end of a load ---- */
@@ -742,7 +745,7 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	bitmap_set(f->vdev->resync.known, 10, 100);
-	f->link->todo = 0;
+	f->link->catchup.todo = 0;
 	fuzz_kicks = 0;
 	vrfm_resync_end(f->vdev);
 	/*
@@ -750,8 +753,10 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 	 * that of the link.
 	 */
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 2U);
-	KUNIT_EXPECT_EQ(test, bitmap_weight(f->link->gone_due, VRFM_NODES), 100U);
-	KUNIT_EXPECT_EQ(test, f->link->todo,
+	KUNIT_EXPECT_EQ(test,
+			bitmap_weight(f->link->catchup.gone_due, VRFM_NODES),
+			100U);
+	KUNIT_EXPECT_EQ(test, f->link->catchup.todo,
 			(u32)(VRFM_TODO_GONE | VRFM_TODO_INFO));
 	vrfm_resync_exit(f->vdev);
 }
@@ -790,9 +795,9 @@ static void nodes_choose_different_donors(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	other->info = f->link->info;
+	other->report.info = f->link->report.info;
 	f->vdev->resync.kind = VRFM_RESYNC_OLDER;
-	f->vdev->resync.wanted = f->link->info.id;
+	f->vdev->resync.wanted = f->link->report.info.id;
 	for (node = 10; node < 42; node++)
 		picks[chosen(f, node) == other]++;
 	KUNIT_EXPECT_GE(test, picks[0], 8U);
@@ -895,13 +900,13 @@ static void load_done_adopts_wanted_image(struct kunit *test)
 	resync->wanted = 4711;
 	resync->wanted_began = began;
 	resync->donor = f->link;
-	f->link->info.id = 4712;
+	f->link->report.info.id = 4712;
 	resync->seen = kvcalloc(VRFM_NODES, sizeof(*resync->seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, resync->seen);
 	vrfm_resync_done(f->vdev);
 	KUNIT_EXPECT_EQ(test, resync->lineage, 4711ULL);
 	KUNIT_EXPECT_EQ(test, resync->began, began);
-	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADED, &f->link->says));
+	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADED, &f->link->log.lines));
 	vrfm_resync_exit(f->vdev);
 }
 
