@@ -67,9 +67,9 @@ static void krping_bench_fill(struct krping_session *s)
 {
 	if (s->opts->test == KRPING_TEST_ATOMIC)
 		return;
-	krping_payload_fill(s->sink.addr, s->size, s->opts->role);
+	krping_payload_fill(s->sink.addr, s->plan.size, s->opts->role);
 	if (krping_bench_is_read(s))
-		krping_payload_fill(s->start.addr, s->size, s->opts->role);
+		krping_payload_fill(s->start.addr, s->plan.size, s->opts->role);
 }
 
 /*
@@ -117,9 +117,9 @@ static bool krping_bench_is_idle(const struct krping_session *s)
 static int krping_bench_learn(struct krping_session *s)
 {
 	s->remote = s->peer.adv;
-	if (s->remote.size >= s->size || krping_bench_is_idle(s))
+	if (s->remote.size >= s->plan.size || krping_bench_is_idle(s))
 		return 0;
-	pr_err("%u: size=%u is more than the peer's %u\n", s->id, s->size,
+	pr_err("%u: size=%u is more than the peer's %u\n", s->id, s->plan.size,
 	       s->remote.size);
 	s->step = NULL;
 	return -EMSGSIZE;
@@ -134,7 +134,7 @@ static void krping_bench_stream_begins(struct krping_session *s)
 	unsigned long flags;
 
 	spin_lock_irqsave(&s->lock, flags);
-	s->streaming = true;
+	s->flow.streaming = true;
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
@@ -197,7 +197,7 @@ static int krping_rlat(struct krping_session *s)
 static int krping_atomic_check(struct krping_session *s)
 {
 	krping_buf_for_cpu(&s->sink);
-	if (READ_ONCE(*(u64 *)s->sink.addr) == s->ops - 1)
+	if (READ_ONCE(*(u64 *)s->sink.addr) == s->progress.ops - 1)
 		return 0;
 	pr_err("%u: data mismatch!\n", s->id);
 	s->step = NULL;
@@ -219,7 +219,7 @@ static int krping_atomic(struct krping_session *s)
 static int krping_many(struct krping_session *s, enum ib_wr_opcode opcode,
 		       const char *step)
 {
-	krping_stream_init(s, opcode, s->depth, s->opts->cq_mod);
+	krping_stream_init(s, opcode, s->conn.depth, s->opts->cq_mod);
 	return krping_stream_run(s, step);
 }
 
@@ -248,7 +248,7 @@ static int krping_give_credit(struct krping_session *s, u64 arrived)
 {
 	const struct krping_ctl ctl = {
 		.type = KRPING_CTL_CREDIT,
-		.value = arrived + s->window,
+		.value = arrived + s->plan.window,
 	};
 
 	return krping_say_ctl(s, &ctl, NULL) ?:
@@ -267,8 +267,8 @@ static bool krping_has_arrived(struct krping_session *s, const void *arg,
 	unsigned long flags;
 
 	spin_lock_irqsave(&s->lock, flags);
-	s->arrived_wanted = *wanted;
-	if (s->arrived >= *wanted)
+	s->flow.wanted = *wanted;
+	if (s->flow.arrived >= *wanted)
 		*ret = 1;
 	else
 		*ret = s->error;
@@ -306,7 +306,7 @@ static int krping_wait_stream(struct krping_session *s, u64 wanted)
 
 /*
  * Serve a client whose operations consume receives of this server. Each time a
- * quarter of s->window operations has arrived, grant more to the client.
+ * quarter of s->plan.window operations has arrived, grant more to the client.
  */
 static int krping_feed(struct krping_session *s)
 {
@@ -314,7 +314,7 @@ static int krping_feed(struct krping_session *s)
 	 * With a quarter of the window for each grant, at most four grants are
 	 * in flight. The client has posted a receive for each of them.
 	 */
-	u32 quarter = DIV_ROUND_UP(s->window, 4);
+	u32 quarter = DIV_ROUND_UP(s->plan.window, 4);
 	u64 next = quarter;
 	int ret;
 
@@ -324,7 +324,7 @@ static int krping_feed(struct krping_session *s)
 			ret = krping_give_credit(s, next) ?: 1;
 		next += quarter;
 	} while (ret == 1);
-	s->ops = READ_ONCE(s->arrived);
+	s->progress.ops = READ_ONCE(s->flow.arrived);
 	return ret == -ENOMSG ? 0 : ret;
 }
 
@@ -340,8 +340,8 @@ static int krping_wlat_write(struct krping_session *s, u64 round)
 {
 	u8 *data = s->sink.addr;
 
-	if (s->ext)
-		data[s->len - 1] = round;
+	if (s->conn.ext)
+		data[s->progress.len - 1] = round;
 	data[0] = round;
 	krping_buf_for_device(&s->sink);
 	return krping_stream_post(s);
@@ -350,7 +350,8 @@ static int krping_wlat_write(struct krping_session *s, u64 round)
 static bool krping_wlat_is_here(struct krping_session *s, u8 round)
 {
 	return krping_buf_peek(&s->start, 0) == round &&
-	       (!s->ext || krping_buf_peek(&s->start, s->len - 1) == round);
+	       (!s->conn.ext ||
+		krping_buf_peek(&s->start, s->progress.len - 1) == round);
 }
 
 /* Poll for the peer's WRITE, and at intervals check all other conditions. */
@@ -380,7 +381,7 @@ static int krping_wlat_look(struct krping_session *s, u64 round)
 
 static int krping_wlat_client(struct krping_session *s)
 {
-	u64 round = s->ops + 1;
+	u64 round = s->progress.ops + 1;
 
 	return krping_wlat_write(s, round) ?: krping_wlat_look(s, round) ?:
 	       krping_stream_wait(s, s->stream.posted, krping_writes);
@@ -388,7 +389,7 @@ static int krping_wlat_client(struct krping_session *s)
 
 static int krping_wlat_server(struct krping_session *s)
 {
-	u64 round = s->ops + 1;
+	u64 round = s->progress.ops + 1;
 	int ret;
 
 	ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round) ?:
@@ -396,7 +397,8 @@ static int krping_wlat_server(struct krping_session *s)
 	/*
 	 * An old client may disconnect before it acknowledges the last WRITE.
 	 */
-	if (ret == -ECONNRESET && !s->ext && s->stream.posted == s->count)
+	if (ret == -ECONNRESET && !s->conn.ext &&
+	    s->stream.posted == s->plan.count)
 		ret = 0;
 	return ret;
 }
@@ -407,7 +409,7 @@ static int krping_slat_client(struct krping_session *s)
 
 	if (ret)
 		return ret;
-	ret = krping_wait_arrived(s, s->ops + 1);
+	ret = krping_wait_arrived(s, s->progress.ops + 1);
 	if (ret != 1)
 		return ret == -ENOMSG ? -EPROTO : ret;
 	return krping_stream_wait(s, s->stream.posted, krping_sends);
@@ -415,7 +417,7 @@ static int krping_slat_client(struct krping_session *s)
 
 static int krping_slat_server(struct krping_session *s)
 {
-	int ret = krping_wait_arrived(s, s->ops + 1);
+	int ret = krping_wait_arrived(s, s->progress.ops + 1);
 
 	if (ret != 1)
 		return ret;
@@ -432,7 +434,7 @@ static int krping_round(struct krping_session *s,
 	if (ret)
 		return ret;
 	krping_measured(s, ktime_get_ns() - begin);
-	s->ops++;
+	s->progress.ops++;
 	return signal_pending(current) ? -EINTR : 0;
 }
 
@@ -442,7 +444,7 @@ static int krping_round(struct krping_session *s,
  */
 static bool krping_round_follows(const struct krping_session *s)
 {
-	if (s->opts->role == KRPING_ROLE_SERVER && s->duration_s)
+	if (s->opts->role == KRPING_ROLE_SERVER && s->plan.duration_s)
 		return true;
 	return krping_more(s);
 }
@@ -456,7 +458,7 @@ static int krping_rounds(struct krping_session *s, enum ib_wr_opcode opcode,
 	while (!ret && krping_round_follows(s))
 		ret = krping_round(s, round);
 	if (ret == -ENOMSG)
-		return s->duration_s ? 0 : -EPROTO;
+		return s->plan.duration_s ? 0 : -EPROTO;
 	return ret;
 }
 
@@ -523,7 +525,7 @@ static int krping_bench_measure(struct krping_session *s)
 	int ret;
 
 	ret = krping_each_size(s, krping_benches[s->opts->test].run);
-	for (part = s->parts; !ret && part <= s->part; part++)
+	for (part = s->progress.parts; !ret && part <= s->progress.part; part++)
 		krping_bench_log(s, part);
 	return ret;
 }
@@ -534,10 +536,10 @@ static int krping_bench_measure(struct krping_session *s)
  */
 static u32 krping_bench_crc(struct krping_session *s)
 {
-	if (!s->crc)
+	if (!s->conn.crc)
 		return 0;
 	return krping_crc(krping_bench_is_read(s) ? &s->start : &s->sink,
-			  s->size);
+			  s->plan.size);
 }
 
 /*
@@ -555,11 +557,11 @@ static int krping_bench_check(struct krping_session *s, u32 crc)
 {
 	struct krping_buf *buf = krping_bench_is_read(s) ? &s->sink : &s->start;
 
-	if (!s->crc || !krping_bench_has_data(s) ||
-	    !(s->count || s->duration_s))
+	if (!s->conn.crc || !krping_bench_has_data(s) ||
+	    !(s->plan.count || s->plan.duration_s))
 		return 0;
 	krping_buf_for_cpu(buf);
-	if (krping_crc(buf, s->size) == crc)
+	if (krping_crc(buf, s->plan.size) == crc)
 		return 0;
 	pr_err("%u: data mismatch!\n", s->id);
 	s->step = NULL;
@@ -596,13 +598,13 @@ int krping_bench_client(struct krping_session *s)
 	int ret;
 
 	ret = krping_bench_begin_client(s) ?: krping_bench_measure(s);
-	if (s->ext)
+	if (s->conn.ext)
 		return ret ?: krping_bench_end_client(s);
 	/*
 	 * An old server disconnects when it has done its part, without waiting
 	 * for the client.
 	 */
-	if (ret == -ECONNRESET && s->opts->duplex && s->ops)
+	if (ret == -ECONNRESET && s->opts->duplex && s->progress.ops)
 		return 0;
 	return ret;
 }
@@ -645,7 +647,7 @@ int krping_bench_server(struct krping_session *s)
 	if (ret)
 		return ret;
 	ret = krping_bench_server_test(s);
-	if (s->ext)
+	if (s->conn.ext)
 		return ret ?: krping_bench_end_server(s);
 	/* An old client may disconnect before it has acknowledged any WRITE. */
 	if (ret == -ECONNRESET && s->opts->duplex)

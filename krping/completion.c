@@ -59,7 +59,7 @@ static bool krping_is_siw_closed(const struct krping_session *s,
 				 const struct ib_wc *wc)
 {
 	return wc->status == IB_WC_LOC_QP_OP_ERR &&
-	       s->cb->cm_id->device->ops.driver_id == RDMA_DRIVER_SIW;
+	       s->conn.cb->cm_id->device->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
 /**
@@ -80,7 +80,7 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 	 * the reason, so log nothing here.
 	 */
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
-		krdma_wc_failed(s->cb, wc->status);
+		krdma_wc_failed(s->conn.cb, wc->status);
 		return;
 	}
 	pr_err_ratelimited("%u: cq completion failed with status %d (%s) of %s\n",
@@ -114,8 +114,8 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 {
 	struct ib_sge sge = {
 		.addr = msg->dma,
-		.length = s->recv_len,
-		.lkey = s->cb->pd->local_dma_lkey,
+		.length = s->recv.len,
+		.lkey = s->conn.cb->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr = {
 		.wr_cqe = &msg->cqe,
@@ -125,7 +125,7 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 
 	if (msg->pool)
 		return krping_pool_post(msg);
-	return ib_post_recv(s->cb->qp, &wr, NULL);
+	return ib_post_recv(s->conn.cb->qp, &wr, NULL);
 }
 
 /*
@@ -140,9 +140,9 @@ static bool krping_is_credit_locked(struct krping_session *s,
 
 	lockdep_assert_held(&s->lock);
 	krping_ctl_decode(&ctl, adv);
-	if (!s->ext || ctl.type != KRPING_CTL_CREDIT)
+	if (!s->conn.ext || ctl.type != KRPING_CTL_CREDIT)
 		return false;
-	s->credit += ctl.value - (u32)s->credit;
+	s->flow.credit += ctl.value - (u32)s->flow.credit;
 	wake_up(&s->wait);
 	return true;
 }
@@ -167,7 +167,7 @@ static void krping_deliver_locked(struct krping_session *s,
 static void krping_arrived_locked(struct krping_session *s)
 {
 	lockdep_assert_held(&s->lock);
-	if (++s->arrived >= s->arrived_wanted)
+	if (++s->flow.arrived >= s->flow.wanted)
 		wake_up(&s->wait);
 }
 
@@ -190,7 +190,7 @@ static bool krping_is_stream(const struct krping_session *s,
 	if (error)
 		return true;
 	krping_ctl_decode(&ctl, adv);
-	return !ctl.type && s->streaming;
+	return !ctl.type && s->flow.streaming;
 }
 
 static void krping_received_locked(struct krping_session *s,
@@ -205,11 +205,11 @@ static void krping_received_locked(struct krping_session *s,
 
 	lockdep_assert_held(&s->lock);
 	krping_count_locked(s, KRPING_RECV, 1, wc->byte_len);
-	ib_dma_sync_single_for_cpu(s->ibdev, msg->dma, sizeof(*msg->wire),
+	ib_dma_sync_single_for_cpu(s->conn.ibdev, msg->dma, sizeof(*msg->wire),
 				   DMA_FROM_DEVICE);
 	error = krping_wire_decode(&mail.adv, msg->wire, wc->byte_len);
-	ib_dma_sync_single_for_device(s->ibdev, msg->dma, sizeof(*msg->wire),
-				      DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_device(s->conn.ibdev, msg->dma,
+				      sizeof(*msg->wire), DMA_FROM_DEVICE);
 	ret = krping_post_recv(s, msg);
 	if (ret) {
 		krping_fail_locked(s, ret);
@@ -313,14 +313,14 @@ static int krping_recvs_alloc(struct krping_session *s)
 	int ret = 0;
 	u32 i;
 
-	if (s->pool)
+	if (s->recv.pool)
 		return 0;
-	s->recvs = kvcalloc(s->nrecvs, sizeof(*s->recvs), GFP_KERNEL);
-	if (!s->recvs)
+	s->recv.msgs = kvcalloc(s->recv.n, sizeof(*s->recv.msgs), GFP_KERNEL);
+	if (!s->recv.msgs)
 		return -ENOMEM;
-	for (i = 0; !ret && i < s->nrecvs; i++) {
-		msg = &s->recvs[i];
-		ret = krping_msg_alloc(msg, s->ibdev, s->recv_len,
+	for (i = 0; !ret && i < s->recv.n; i++) {
+		msg = &s->recv.msgs[i];
+		ret = krping_msg_alloc(msg, s->conn.ibdev, s->recv.len,
 				       DMA_FROM_DEVICE);
 		msg->session = s;
 		msg->cqe.done = krping_recv_done;
@@ -330,21 +330,22 @@ static int krping_recvs_alloc(struct krping_session *s)
 
 static int krping_msgs_alloc(struct krping_session *s)
 {
-	return krping_msg_alloc(&s->send, s->ibdev, sizeof(*s->send.wire),
-				DMA_TO_DEVICE) ?: krping_recvs_alloc(s);
+	return krping_msg_alloc(&s->wr.send, s->conn.ibdev,
+				sizeof(*s->wr.send.wire), DMA_TO_DEVICE) ?:
+	       krping_recvs_alloc(s);
 }
 
 static void krping_msgs_free(struct krping_session *s)
 {
 	u32 i;
 
-	krping_msg_free(&s->send, s->ibdev, sizeof(*s->send.wire),
+	krping_msg_free(&s->wr.send, s->conn.ibdev, sizeof(*s->wr.send.wire),
 			DMA_TO_DEVICE);
-	for (i = 0; s->recvs && i < s->nrecvs; i++)
-		krping_msg_free(&s->recvs[i], s->ibdev, s->recv_len,
+	for (i = 0; s->recv.msgs && i < s->recv.n; i++)
+		krping_msg_free(&s->recv.msgs[i], s->conn.ibdev, s->recv.len,
 				DMA_FROM_DEVICE);
-	kvfree(s->recvs);
-	s->recvs = NULL;
+	kvfree(s->recv.msgs);
+	s->recv.msgs = NULL;
 }
 
 static int krping_bufs_alloc(struct krping_session *s)
@@ -354,11 +355,11 @@ static int krping_bufs_alloc(struct krping_session *s)
 
 	if (opts->test == KRPING_TEST_FR)
 		return 0;
-	ret = krping_buf_alloc(&s->sink, s->cb->pd, opts->size);
+	ret = krping_buf_alloc(&s->sink, s->conn.cb->pd, opts->size);
 	if (ret || (opts->test == KRPING_TEST_PING &&
 		    opts->role == KRPING_ROLE_SERVER))
 		return ret;
-	return krping_buf_alloc(&s->start, s->cb->pd, opts->size);
+	return krping_buf_alloc(&s->start, s->conn.cb->pd, opts->size);
 }
 
 static int krping_post_recvs(struct krping_session *s)
@@ -366,16 +367,16 @@ static int krping_post_recvs(struct krping_session *s)
 	int ret = 0;
 	u32 i;
 
-	if (s->pool)
+	if (s->recv.pool)
 		return krping_pool_join(s);
-	for (i = 0; !ret && i < s->nrecvs; i++)
-		ret = krping_post_recv(s, &s->recvs[i]);
+	for (i = 0; !ret && i < s->recv.n; i++)
+		ret = krping_post_recv(s, &s->recv.msgs[i]);
 	/*
 	 * Wait for the receives that were posted, because the caller frees
 	 * their memory.
 	 */
 	if (ret)
-		ib_drain_rq(s->cb->qp);
+		ib_drain_rq(s->conn.cb->qp);
 	return ret;
 }
 
@@ -464,7 +465,7 @@ static int krping_look_until(struct krping_session *s,
 	int ret = 0;
 
 	while (!ret) {
-		ib_process_cq_direct(s->cb->qp->send_cq, -1);
+		ib_process_cq_direct(s->conn.cb->qp->send_cq, -1);
 		if (ready(s, arg, &ret))
 			return ret;
 		if (ms && time_after(jiffies, until))
@@ -496,7 +497,7 @@ int krping_wait_until(struct krping_session *s,
 	long left;
 	int ret = 0;
 
-	if (s->direct)
+	if (s->conn.direct)
 		return krping_look_until(s, ready, arg, ms);
 	krping_turn_give(s);
 	left = wait_event_interruptible_timeout(s->wait, ready(s, arg, &ret),
@@ -511,19 +512,19 @@ int krping_wait_until(struct krping_session *s,
 static void krping_idle_work(struct work_struct *work)
 {
 	struct krping_session *s =
-		container_of(work, struct krping_session, idle.work);
+		container_of(work, struct krping_session, idle.work.work);
 	unsigned long flags;
 	long left;
 
 	spin_lock_irqsave(&s->lock, flags);
-	left = s->deadline - jiffies;
+	left = s->idle.deadline - jiffies;
 	if (left <= 0) {
-		s->late = true;
+		s->idle.late = true;
 		wake_up(&s->wait);
 		left = krping_jiffies(s->opts->idle_timeout_ms);
 	}
 	spin_unlock_irqrestore(&s->lock, flags);
-	schedule_delayed_work(&s->idle, left);
+	schedule_delayed_work(&s->idle.work, left);
 }
 
 static void krping_wait_begin(struct krping_session *s)
@@ -531,8 +532,8 @@ static void krping_wait_begin(struct krping_session *s)
 	unsigned long flags;
 
 	spin_lock_irqsave(&s->lock, flags);
-	s->late = false;
-	s->deadline = jiffies + msecs_to_jiffies(s->opts->idle_timeout_ms);
+	s->idle.late = false;
+	s->idle.deadline = jiffies + msecs_to_jiffies(s->opts->idle_timeout_ms);
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
@@ -542,7 +543,7 @@ static void krping_wait_begin(struct krping_session *s)
  */
 void krping_idle_init(struct krping_session *s)
 {
-	INIT_DELAYED_WORK(&s->idle, krping_idle_work);
+	INIT_DELAYED_WORK(&s->idle.work, krping_idle_work);
 }
 
 /**
@@ -559,7 +560,7 @@ void krping_idle_start(struct krping_session *s)
 
 	krping_wait_begin(s);
 	if (ms)
-		schedule_delayed_work(&s->idle, msecs_to_jiffies(ms));
+		schedule_delayed_work(&s->idle.work, msecs_to_jiffies(ms));
 }
 
 /**
@@ -568,7 +569,7 @@ void krping_idle_start(struct krping_session *s)
  */
 void krping_idle_stop(struct krping_session *s)
 {
-	cancel_delayed_work_sync(&s->idle);
+	cancel_delayed_work_sync(&s->idle.work);
 }
 
 static bool krping_is_ready(struct krping_session *s,
@@ -578,7 +579,7 @@ static bool krping_is_ready(struct krping_session *s,
 {
 	if (ready(s, arg, ret))
 		return true;
-	if (!READ_ONCE(s->late))
+	if (!READ_ONCE(s->idle.late))
 		return false;
 	*ret = -ETIMEDOUT;
 	return true;
@@ -599,7 +600,7 @@ int krping_wait_ready(struct krping_session *s,
 {
 	int ret = 0, interrupted;
 
-	if (s->direct)
+	if (s->conn.direct)
 		return krping_look_until(s, ready, arg,
 					 s->opts->idle_timeout_ms);
 	krping_wait_begin(s);
@@ -682,7 +683,7 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
 	int i, ret;
 
 	s->step = step;
-	if (!rdma_protocol_iwarp(s->ibdev, s->cb->cm_id->port_num))
+	if (!rdma_protocol_iwarp(s->conn.ibdev, s->conn.cb->cm_id->port_num))
 		return krping_wait(s, events, step);
 	for (i = 0; i < KRPING_NUDGES; i++) {
 		ret = krping_wait_until(s, krping_take, &events,
@@ -690,7 +691,7 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
 		if (ret != -ETIMEDOUT)
 			return ret;
 		if (s->opts->role == KRPING_ROLE_CLIENT)
-			krping_touch(s, &s->nudged);
+			krping_touch(s, &s->wr.nudged);
 	}
 	return krping_wait(s, events, step);
 }
@@ -705,7 +706,7 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
 int krping_probe(struct krping_session *s)
 {
 	const u32 probed = KRPING_EV_PROBED;
-	int ret = krping_touch(s, &s->probed);
+	int ret = krping_touch(s, &s->wr.probed);
 
 	return ret ?: krping_wait_ready(s, krping_take, &probed);
 }

@@ -53,7 +53,7 @@ static void krping_fr_free_mrs(struct krping_fr *fr)
 static int krping_fr_alloc_mrs(struct krping_session *s, struct krping_fr *fr,
 			       u32 n)
 {
-	struct ib_pd *pd = s->cb->pd;
+	struct ib_pd *pd = s->conn.cb->pd;
 	struct ib_mr *mr;
 	u32 room = krdma_mr_room(pd->device, krping_buf_entries(&fr->buf, pd));
 
@@ -80,11 +80,11 @@ static int krping_fr_alloc(struct krping_session *s, struct krping_fr *fr)
 {
 	int ret;
 
-	ret = krping_buf_alloc(&fr->buf, s->cb->pd, s->opts->size);
+	ret = krping_buf_alloc(&fr->buf, s->conn.cb->pd, s->opts->size);
 	if (ret)
 		return ret;
 	ret = krping_buf_map(&fr->buf, DMA_BIDIRECTIONAL) ?:
-	      krping_fr_alloc_mrs(s, fr, max(s->depth / 2, 1U));
+	      krping_fr_alloc_mrs(s, fr, max(s->conn.depth / 2, 1U));
 	if (ret)
 		krping_fr_free(fr);
 	return ret;
@@ -137,7 +137,7 @@ static int krping_fr_post(struct krping_session *s, struct ib_mr *mr)
 	struct ib_reg_wr reg = {
 		.wr = {
 			.next = &inv,
-			.wr_cqe = &s->registered.cqe,
+			.wr_cqe = &s->wr.registered.cqe,
 			.opcode = IB_WR_REG_MR,
 		},
 		.mr = mr,
@@ -179,9 +179,10 @@ static int krping_fr_one(struct krping_session *s, struct krping_fr *fr)
 /* Check whether to register again. A count of 0 has always meant no limit. */
 static bool krping_fr_more(const struct krping_session *s)
 {
-	if (!s->count && !s->duration_s)
+	if (!s->plan.count && !s->plan.duration_s)
 		return true;
-	return s->duration_s ? krping_more(s) : s->stream.posted < s->count;
+	return s->plan.duration_s ? krping_more(s) :
+				    s->stream.posted < s->plan.count;
 }
 
 static int krping_fr_loop(struct krping_session *s, struct krping_fr *fr)
@@ -193,7 +194,7 @@ static int krping_fr_loop(struct krping_session *s, struct krping_fr *fr)
 	while (!ret && krping_fr_more(s))
 		ret = krping_fr_one(s, fr);
 	ret = ret ?: krping_stream_wait(s, s->stream.posted, krping_fr_done);
-	s->ops = READ_ONCE(s->stream.done);
+	s->progress.ops = READ_ONCE(s->stream.done);
 	return ret;
 }
 
@@ -210,7 +211,7 @@ static int krping_fr_test(struct krping_session *s)
 	 * Drain first: posted work requests use the MRs until they are flushed.
 	 */
 	krping_fail(s, -ESHUTDOWN);
-	krdma_drain(s->cb);
+	krdma_drain(s->conn.cb);
 	krping_fr_free(&fr);
 	return ret;
 }

@@ -56,7 +56,7 @@ static int krping_hello_peer(const struct krping_session *s,
 			     struct krping_hello *hello)
 {
 	u8 data[IB_CM_REP_PRIVATE_DATA_SIZE];
-	int len = krdma_peer_private_data(s->cb, data, sizeof(data));
+	int len = krdma_peer_private_data(s->conn.cb, data, sizeof(data));
 
 	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
 }
@@ -96,12 +96,12 @@ int krping_hello_take(struct krping_session *s)
 	struct krping_hello hello;
 	const char *what;
 
-	s->ext = !s->opts->compat && !krping_hello_peer(s, &hello);
-	if (s->ext) {
-		s->crc = hello.flags & KRPING_HELLO_CRC &&
-			 s->opts->verify == KRPING_VERIFY_CRC;
-		s->window = hello.window;
-		s->credit = hello.window;
+	s->conn.ext = !s->opts->compat && !krping_hello_peer(s, &hello);
+	if (s->conn.ext) {
+		s->conn.crc = hello.flags & KRPING_HELLO_CRC &&
+			      s->opts->verify == KRPING_VERIFY_CRC;
+		s->plan.window = hello.window;
+		s->flow.credit = hello.window;
 		if (krping_is_lockstep(s->opts) &&
 		    hello.warmup != s->opts->warmup)
 			return krping_hello_old(s, "warmup");
@@ -148,7 +148,7 @@ int krping_hello_answer(struct krping_session *s,
 		return krping_hello_of_old(s, wire);
 	krping_hello_of(s->opts, &server);
 	server.refused = krping_hello_check(&server, &client);
-	server.window = s->window;
+	server.window = s->plan.window;
 	server.warmup = client.warmup;
 	/* If the client requests checksums, the server sends them as well. */
 	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
@@ -158,14 +158,14 @@ int krping_hello_answer(struct krping_session *s,
 				   s->id, krping_mismatch_name(server.refused));
 		return -EPROTOTYPE;
 	}
-	s->ext = true;
-	s->size = client.size;
-	s->len = client.size;
-	s->count = client.count;
-	s->duration_s = client.duration_s;
-	s->warmup = client.warmup;
-	s->crc = server.flags & KRPING_HELLO_CRC;
-	s->idle_client = client.test == KRPING_TEST_FR;
+	s->conn.ext = true;
+	s->plan.size = client.size;
+	s->progress.len = client.size;
+	s->plan.count = client.count;
+	s->plan.duration_s = client.duration_s;
+	s->plan.warmup = client.warmup;
+	s->conn.crc = server.flags & KRPING_HELLO_CRC;
+	s->conn.idle_client = client.test == KRPING_TEST_FR;
 	return sizeof(*wire);
 }
 

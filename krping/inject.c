@@ -20,7 +20,7 @@ static int krping_fault_kill(struct krping_session *s)
 {
 	pr_info("%u: fault=kill: disconnects\n", s->id);
 	s->step = NULL;
-	krdma_disconnect(s->cb);
+	krdma_disconnect(s->conn.cb);
 	return -ESHUTDOWN;
 }
 
@@ -32,8 +32,11 @@ static int krping_fault_kill(struct krping_session *s)
  */
 int krping_fault(struct krping_session *s)
 {
-	/* Include the operations in flight, which s->ops does not count. */
-	u64 ops = max(s->ops, s->stream_posted + s->stream.posted);
+	/*
+	 * Include the operations in flight, which s->progress.ops does not
+	 * count.
+	 */
+	u64 ops = max(s->progress.ops, s->progress.posted + s->stream.posted);
 
 	switch (s->opts->fault) {
 	case KRPING_FAULT_DROP:

@@ -103,7 +103,7 @@ static int krping_show(struct krping_session *s, struct krping_buf *new,
 	adv = (struct krping_adv){
 		.addr = new->mr->iova,
 		.rkey = new->mr->rkey,
-		.size = s->len,
+		.size = s->progress.len,
 	};
 	return krping_say(s, &adv, old, new, access);
 }
@@ -134,8 +134,8 @@ static int krping_client_send(struct krping_session *s)
 
 	if (ret)
 		return ret;
-	ret = s->ops ? krping_wait(s, events, krping_write_adv) :
-		       krping_wait_first(s, events, krping_write_adv);
+	ret = s->progress.ops ? krping_wait(s, events, krping_write_adv) :
+				krping_wait_first(s, events, krping_write_adv);
 	return ret ?: krping_client_invalidated(s, &s->start);
 }
 
@@ -190,22 +190,24 @@ static int krping_client_check_go(struct krping_session *s)
 {
 	struct krping_ctl ctl;
 
-	if (!s->crc)
+	if (!s->conn.crc)
 		return 0;
 	krping_ctl_decode(&ctl, &s->peer.adv);
 	if (ctl.type == KRPING_CTL_GO &&
-	    ctl.value == krping_crc(&s->start, s->len))
+	    ctl.value == krping_crc(&s->start, s->progress.len))
 		return 0;
 	return krping_client_mismatch(s);
 }
 
 static int krping_client_check(struct krping_session *s)
 {
-	if (s->opts->verify && memcmp(s->start.addr, s->sink.addr, s->len))
+	if (s->opts->verify &&
+	    memcmp(s->start.addr, s->sink.addr, s->progress.len))
 		return krping_client_mismatch(s);
 	if (s->opts->verbose)
 		pr_info_ratelimited("ping data (64B max): |%*pE|\n",
-				    krping_log_data_len(&s->sink, s->len),
+				    krping_log_data_len(&s->sink,
+							s->progress.len),
 				    (char *)s->sink.addr);
 	return 0;
 }
@@ -217,16 +219,16 @@ static int krping_client_ping(struct krping_session *s)
 
 	if (ret)
 		return ret;
-	krping_payload_fill(s->start.addr, s->len, s->ops);
+	krping_payload_fill(s->start.addr, s->progress.len, s->progress.ops);
 	if (s->opts->verify)
-		memset(s->sink.addr, KRPING_POISON, s->len);
+		memset(s->sink.addr, KRPING_POISON, s->progress.len);
 	begin = ktime_get_ns();
 	ret = krping_client_send(s) ?: krping_client_check_go(s) ?:
 	      krping_client_receive(s);
 	if (ret)
 		return ret;
 	krping_measured(s, ktime_get_ns() - begin);
-	s->ops++;
+	s->progress.ops++;
 	return krping_client_check(s);
 }
 
@@ -251,7 +253,7 @@ int krping_pingpong_client(struct krping_session *s)
 	u32 crc;
 
 	/* The end message also tells the server if the data were corrupted. */
-	if (s->ext && (!ret || ret == -EBADMSG))
+	if (s->conn.ext && (!ret || ret == -EBADMSG))
 		ret = krping_end_client(s, ret, 0, &crc) ?: ret;
 	return ret;
 }
@@ -266,7 +268,7 @@ static int krping_server_go_ahead(struct krping_session *s, u32 len)
 	struct krping_ctl ctl = { .type = KRPING_CTL_GO };
 	struct krping_buf *old = krping_ping_old(s, &s->sink);
 
-	if (!s->crc)
+	if (!s->conn.crc)
 		return krping_say(s, &nothing, old, NULL, 0);
 	if (s->sink.nents)
 		krping_buf_for_cpu(&s->sink);
@@ -345,7 +347,7 @@ static int krping_server_ping(struct krping_session *s)
 				    krping_log_data_len(&s->sink, len),
 				    (char *)s->sink.addr);
 	ret = krping_server_write(s, len);
-	s->ops++;
+	s->progress.ops++;
 	return ret;
 }
 
@@ -355,7 +357,7 @@ static bool krping_server_is_end(const struct krping_session *s)
 	struct krping_ctl ctl;
 
 	krping_ctl_decode(&ctl, &s->peer.adv);
-	return s->ext && ctl.type == KRPING_CTL_END;
+	return s->conn.ext && ctl.type == KRPING_CTL_END;
 }
 
 static int krping_server_end(struct krping_session *s)
@@ -377,7 +379,7 @@ static int krping_server_pings(struct krping_session *s)
 		ret = krping_server_next(s, krping_read_adv);
 	}
 	/* An old client can end the test only by disconnecting. */
-	if (ret == -ECONNRESET && !s->ext)
+	if (ret == -ECONNRESET && !s->conn.ext)
 		return 0;
 	return ret ?: krping_server_end(s);
 }
@@ -398,10 +400,10 @@ int krping_pingpong_server(struct krping_session *s)
 	 * sends no message. This server has nothing to do but wait for the
 	 * client's disconnect.
 	 */
-	if (s->idle_client)
+	if (s->conn.idle_client)
 		return krping_wait_over(s, "wait for DISCONNECTED");
 	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);
-	if (ret == -ECONNRESET && !s->ext)
+	if (ret == -ECONNRESET && !s->conn.ext)
 		return 0;
 	return ret ?: krping_server_pings(s);
 }

@@ -64,8 +64,8 @@ krping_pool_find_session_locked(struct krping_pool *pool,
 	struct krping_session *s;
 
 	lockdep_assert_held(&pool->lock);
-	list_for_each_entry(s, &pool->sessions, pool_link)
-		if (s->qp == qp && s->qp->recv_cq == cq)
+	list_for_each_entry(s, &pool->sessions, recv.link)
+		if (s->recv.qp == qp && s->recv.qp->recv_cq == cq)
 			return s;
 	return NULL;
 }
@@ -116,7 +116,7 @@ static void krping_pool_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 static struct krping_pool *
 krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
 {
-	u32 max = min_t(u32, s->nrecvs * krping_pool_conns(s->opts),
+	u32 max = min_t(u32, s->recv.n * krping_pool_conns(s->opts),
 			pd->device->attrs.max_srq_wr);
 	struct ib_srq_init_attr init = {
 		.srq_type = IB_SRQT_BASIC,
@@ -135,7 +135,7 @@ krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
 	}
 	pool->srq = srq;
 	pool->pd = pd;
-	pool->len = s->recv_len;
+	pool->len = s->recv.len;
 	pool->max = max;
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->sessions);
@@ -199,7 +199,7 @@ struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 	mutex_unlock(&s->run->pools_lock);
 	if (IS_ERR(pool))
 		return ERR_CAST(pool);
-	s->pool = pool;
+	s->recv.pool = pool;
 	return pool->srq;
 }
 
@@ -213,9 +213,9 @@ struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
 {
 	struct krping_session *s = cb->context;
-	struct krping_pool *pool = s->pool;
+	struct krping_pool *pool = s->recv.pool;
 
-	s->pool = NULL;
+	s->recv.pool = NULL;
 	mutex_lock(&s->run->pools_lock);
 	if (!--pool->users) {
 		list_del(&pool->link);
@@ -263,17 +263,17 @@ static int krping_pool_fill_locked(struct krping_run *run,
  */
 int krping_pool_join(struct krping_session *s)
 {
-	struct krping_pool *pool = s->pool;
+	struct krping_pool *pool = s->recv.pool;
 	unsigned long flags;
 	int ret;
 
 	mutex_lock(&s->run->pools_lock);
 	ret = krping_pool_fill_locked(s->run, pool,
-				      (pool->nsessions + 1) * s->nrecvs);
+				      (pool->nsessions + 1) * s->recv.n);
 	if (!ret) {
 		spin_lock_irqsave(&pool->lock, flags);
-		s->qp = s->cb->qp;
-		list_add_tail(&s->pool_link, &pool->sessions);
+		s->recv.qp = s->conn.cb->qp;
+		list_add_tail(&s->recv.link, &pool->sessions);
 		pool->nsessions++;
 		spin_unlock_irqrestore(&pool->lock, flags);
 	}
@@ -289,22 +289,22 @@ int krping_pool_join(struct krping_session *s)
  */
 void krping_pool_leave(struct krping_session *s)
 {
-	struct krping_pool *pool = s->pool;
+	struct krping_pool *pool = s->recv.pool;
 	unsigned long flags;
 
-	if (!s->qp)
+	if (!s->recv.qp)
 		return;
 	/*
 	 * Only this task polls this CQ. Poll it once more, so that completed
 	 * receives of the pool are posted again for other sessions.
 	 */
-	if (s->direct)
-		ib_process_cq_direct(s->cb->qp->recv_cq, -1);
+	if (s->conn.direct)
+		ib_process_cq_direct(s->conn.cb->qp->recv_cq, -1);
 	mutex_lock(&s->run->pools_lock);
 	spin_lock_irqsave(&pool->lock, flags);
-	list_del(&s->pool_link);
+	list_del(&s->recv.link);
 	pool->nsessions--;
-	s->qp = NULL;
+	s->recv.qp = NULL;
 	spin_unlock_irqrestore(&pool->lock, flags);
 	mutex_unlock(&s->run->pools_lock);
 }

@@ -131,7 +131,7 @@ struct krping_msg {
  * @nsessions: number of entries of @sessions
  * @lock: protects @sessions. Taken in any context, before krping_session.lock
  * @sessions: list of the sessions that take messages from @srq, linked by
- *	krping_session.pool_link
+ *	krping_recv.link
  * @n: number of receives in @msgs; each of them is posted or being handled
  * @max: maximum number of receives in @srq
  * @msgs: receives
@@ -263,7 +263,7 @@ struct krping_part {
  * @wait: wait queue that is woken when @nsessions or @over changes
  * @dir: directory of the run in debugfs
  *
- * @lock: protects the members below, and krping_session.cb of the sessions
+ * @lock: protects the members below, and krping_conn.cb of the sessions
  * @sessions: list of the active connections, linked by krping_session.link
  * @nsessions: number of entries of @sessions
  * @listener: server: listening connection, or NULL
@@ -320,15 +320,7 @@ struct krping_run {
 };
 
 /**
- * struct krping_session - one connection of a run
- * @run: run that the session belongs to
- * @link: entry in krping_run.sessions
- * @work: work item that runs the session; unused if the run's own task runs it
- * @number: number of connections that the run had before this one
- * @turn: semaphore of the session's team in krping_run.turns, or NULL
- * @has_turn: the session holds @turn
- * @id: number of the run, for the log
- * @opts: options of the run
+ * struct krping_conn - connection of a session and its properties
  * @cb: connection. Only the session's task writes this pointer, under
  *	krping_run.lock. The task itself reads it without the lock
  * @ibdev: device of @cb, valid while @live is set
@@ -339,49 +331,121 @@ struct krping_run {
  *	yet
  * @depth: maximum number of READs or WRITEs in flight
  * @direct: the session's task polls for completions itself
+ *
+ * Owner: the session's task. Other tasks access @cb under krping_run.lock.
+ */
+struct krping_conn {
+	struct krdma_cb *cb;
+	struct ib_device *ibdev;
+	bool ext;
+	bool crc;
+	bool idle_client;
+	bool live;
+	u32 depth;
+	bool direct;
+};
+
+/**
+ * struct krping_recv - receives of a session
  * @pool: shared receives of the connection, set from get_srq to put_srq; or
  *	NULL
- * @pool_link: entry in krping_pool.sessions
+ * @link: entry in krping_pool.sessions
  * @qp: QP by which @pool finds the session; NULL unless the session is in @pool
- * @step: name of the current wait, for the log; NULL before the first wait, and
- *	after the failure was logged
- * @idle: delayed work that checks whether the current wait has timed out
+ * @msgs: memory for receives; NULL if @pool has the receives
+ * @n: number of receives, in @msgs or contributed to @pool
+ * @len: length of a receive in bytes
  *
- * @lock: protects the members from here to @counts. Taken in any context
- * @wait: woken when the condition that the task waits for may have changed
- * @error: error that ends the session, set once. Completion handlers post no
- *	work request after it is set
- * @events: KRPING_EV_* of completions that the task has not waited for yet
- * @inbox: received message, if KRPING_EV_RECEIVED is set in @events
- * @streaming: received messages are data of the test, except messages of size 0
- * @arrived: number of operations of the peer's stream that have been received
- * @arrived_wanted: value of @arrived that the task waits for
- * @credit: total number of operations of this side's stream that the peer has
- *	granted
+ * Owner: the session's task. It changes @link and @qp under krping_pool.lock,
+ * because completion handlers find the session by them.
+ */
+struct krping_recv {
+	struct krping_pool *pool;
+	struct list_head link;
+	struct ib_qp *qp;
+	struct krping_msg *msgs;
+	u32 n;
+	u32 len;
+};
+
+/**
+ * struct krping_idle - time limit of the current wait of a session
+ * @work: delayed work that checks whether the current wait has timed out
  * @deadline: time at which the wait of krping_wait_ready() times out, in
  *	jiffies
  * @late: @deadline has passed
- * @counts: statistics
  *
- * @peer: last message of the peer that the task has waited for
- * @remote: peer's buffer, for the READs and WRITEs of a stream
- * @parts: results, one for each size
- * @part: result for the current size
- * @ops: number of completed operations of all sizes
- * @goal: value of @ops at which the current size ends
- * @until: time at which the current size ends if @duration_s is set, in jiffies
+ * Lock: krping_session.lock, except for @work.
+ */
+struct krping_idle {
+	struct delayed_work work;
+	unsigned long deadline;
+	bool late;
+};
+
+/**
+ * struct krping_flow - operations of streams in both directions
+ * @streaming: received messages are data of the test, except messages of size 0
+ * @arrived: number of operations of the peer's stream that have been received
+ * @wanted: value of @arrived that the task waits for
+ * @credit: total number of operations of this side's stream that the peer has
+ *	granted
+ *
+ * Lock: krping_session.lock.
+ */
+struct krping_flow {
+	bool streaming;
+	u64 arrived;
+	u64 wanted;
+	u64 credit;
+};
+
+/**
+ * struct krping_plan - number and size of the operations of a test
  * @count: number of operations of each size. A server takes @count,
  *	@duration_s, @warmup and @size from the client's hello, or else from its
  *	own options
  * @duration_s: duration of each size in seconds; 0 if @count is the limit
  * @warmup: number of operations of each size before the measured ones
- * @warming: the current operations are those of @warmup
  * @size: length of the largest operation in bytes
- * @len: length of the current operations in bytes
  * @window: maximum number of messages of a stream in flight to the server
- * @recvs: memory for receives; NULL if @pool has the receives
- * @nrecvs: number of receives, in @recvs or contributed to @pool
- * @recv_len: length of a receive in bytes
+ *
+ * Owner: the session's task.
+ */
+struct krping_plan {
+	u32 count;
+	u32 duration_s;
+	u32 warmup;
+	u32 size;
+	u32 window;
+};
+
+/**
+ * struct krping_progress - operations and results of a session so far
+ * @parts: results, one for each size
+ * @part: result for the current size
+ * @ops: number of completed operations of all sizes
+ * @goal: value of @ops at which the current size ends
+ * @until: time at which the current size ends if krping_plan.duration_s is set,
+ *	in jiffies
+ * @warming: the current operations are those of krping_plan.warmup
+ * @len: length of the current operations in bytes
+ * @posted: number of work requests that completed streams have posted
+ *
+ * Owner: the session's task.
+ */
+struct krping_progress {
+	struct krping_part *parts;
+	struct krping_part *part;
+	u64 ops;
+	u64 goal;
+	unsigned long until;
+	bool warming;
+	u32 len;
+	u64 posted;
+};
+
+/**
+ * struct krping_wr - work requests of a session that are posted one at a time
  * @send: memory for the message to the peer; one is in flight at a time
  * @sent: work request that SENDs a message
  * @moved: work request that READs or WRITEs
@@ -389,8 +453,51 @@ struct krping_run {
  * @registered: REG_MR work request
  * @nudged: WRITE of no bytes that krping_wait_first() posts
  * @probed: WRITE of no bytes that krping_probe() posts
+ *
+ * Owner: the session's task. Completion handlers only read the members.
+ */
+struct krping_wr {
+	struct krping_msg send;
+	struct krping_op sent;
+	struct krping_op moved;
+	struct krping_op invalidated;
+	struct krping_op registered;
+	struct krping_op nudged;
+	struct krping_op probed;
+};
+
+/**
+ * struct krping_session - one connection of a run
+ * @run: run that the session belongs to
+ * @link: entry in krping_run.sessions
+ * @work: work item that runs the session; unused if the run's own task runs it
+ * @number: number of connections that the run had before this one
+ * @turn: semaphore of the session's team in krping_run.turns, or NULL
+ * @has_turn: the session holds @turn
+ * @id: number of the run, for the log
+ * @opts: options of the run
+ * @conn: connection and its properties
+ * @recv: receives
+ * @step: name of the current wait, for the log; NULL before the first wait, and
+ *	after the failure was logged
+ * @idle: time limit of the current wait
+ *
+ * @lock: protects the members from here to @counts, and the members of other
+ *	structs that name it. Taken in any context
+ * @wait: woken when the condition that the task waits for may have changed
+ * @error: error that ends the session, set once. Completion handlers post no
+ *	work request after it is set
+ * @events: KRPING_EV_* of completions that the task has not waited for yet
+ * @inbox: received message, if KRPING_EV_RECEIVED is set in @events
+ * @flow: operations of streams in both directions
+ * @counts: statistics
+ *
+ * @peer: last message of the peer that the task has waited for
+ * @remote: peer's buffer, for the READs and WRITEs of a stream
+ * @plan: number and size of the operations of the test
+ * @progress: operations and results so far
+ * @wr: work requests that are posted one at a time
  * @stream: work requests of tests that post more than one of a kind
- * @stream_posted: number of work requests that completed streams have posted
  * @start: buffer that the peer READs from or WRITEs to
  * @sink: ping client: target of the server's WRITE; ping server: data between
  *	its READ and its WRITE; other tests: source or target of the operations
@@ -411,59 +518,25 @@ struct krping_session {
 	bool has_turn;
 	unsigned int id;
 	const struct krping_opts *opts;
-	struct krdma_cb *cb;
-	struct ib_device *ibdev;
-	bool ext;
-	bool crc;
-	bool idle_client;
-	bool live;
-	u32 depth;
-	bool direct;
-	struct krping_pool *pool;
-	struct list_head pool_link;
-	struct ib_qp *qp;
+	struct krping_conn conn;
+	struct krping_recv recv;
 	const char *step;
-	struct delayed_work idle;
+	struct krping_idle idle;
 
 	spinlock_t lock; /* protects krping_session.wait to .counts */
 	wait_queue_head_t wait;
 	int error;
 	u32 events;
 	struct krping_mail inbox;
-	bool streaming;
-	u64 arrived;
-	u64 arrived_wanted;
-	u64 credit;
-	unsigned long deadline;
-	bool late;
+	struct krping_flow flow;
 	struct krping_count counts[KRPING_COUNTERS];
 
 	struct krping_mail peer;
 	struct krping_adv remote;
-	struct krping_part *parts;
-	struct krping_part *part;
-	u64 ops;
-	u64 goal;
-	unsigned long until;
-	u32 count;
-	u32 duration_s;
-	u32 warmup;
-	bool warming;
-	u32 size;
-	u32 len;
-	u32 window;
-	struct krping_msg *recvs;
-	u32 nrecvs;
-	u32 recv_len;
-	struct krping_msg send;
-	struct krping_op sent;
-	struct krping_op moved;
-	struct krping_op invalidated;
-	struct krping_op registered;
-	struct krping_op nudged;
-	struct krping_op probed;
+	struct krping_plan plan;
+	struct krping_progress progress;
+	struct krping_wr wr;
 	struct krping_stream stream;
-	u64 stream_posted;
 	struct krping_buf start;
 	struct krping_buf sink;
 };

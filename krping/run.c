@@ -256,8 +256,8 @@ void krping_run_stop(struct krping_run *run, int error)
 			krdma_disconnect(run->listener);
 		list_for_each_entry(s, &run->sessions, link) {
 			krping_fail(s, error);
-			if (s->cb)
-				krdma_disconnect(s->cb);
+			if (s->conn.cb)
+				krdma_disconnect(s->conn.cb);
 		}
 	}
 	mutex_unlock(&run->lock);
@@ -311,7 +311,7 @@ static void krping_run_merge_locked(struct krping_run *run,
 
 	lockdep_assert_held(&run->lock);
 	for (i = 0; i < run->nparts; i++)
-		krping_part_merge(&run->parts[i], &s->parts[i]);
+		krping_part_merge(&run->parts[i], &s->progress.parts[i]);
 	for (i = 0; i < KRPING_COUNTERS; i++) {
 		run->counts[i].bytes += s->counts[i].bytes;
 		run->counts[i].msgs += s->counts[i].msgs;

@@ -115,7 +115,7 @@ static struct krping_session *krping_server_take(struct krping_run *run,
 
 	if (!s)
 		return NULL;
-	s->cb = cb;
+	s->conn.cb = cb;
 	if (krping_run_add(run, s))
 		return s;
 	krping_session_free(s);

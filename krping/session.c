@@ -77,25 +77,27 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
 
 	if (!s)
 		return NULL;
-	s->parts = kvcalloc(run->nparts, sizeof(*s->parts), GFP_KERNEL);
-	if (!s->parts) {
+	s->progress.parts =
+		kvcalloc(run->nparts, sizeof(*s->progress.parts), GFP_KERNEL);
+	if (!s->progress.parts) {
 		kfree(s);
 		return NULL;
 	}
-	s->part = s->parts;
+	s->progress.part = s->progress.parts;
 	s->run = run;
 	s->id = run->id;
 	s->opts = opts;
-	s->size = opts->test == KRPING_TEST_ATOMIC ? sizeof(u64) : opts->size;
-	s->len = s->size;
-	s->count = opts->count;
-	s->duration_s = opts->duration_s;
-	s->warmup = opts->warmup;
+	s->plan.size = opts->test == KRPING_TEST_ATOMIC ? sizeof(u64) :
+							  opts->size;
+	s->progress.len = s->plan.size;
+	s->plan.count = opts->count;
+	s->plan.duration_s = opts->duration_s;
+	s->plan.warmup = opts->warmup;
 	/* The task of wlat polls memory, and can also poll for completions. */
-	s->direct = opts->poll || opts->test == KRPING_TEST_WLAT;
-	s->window = krping_window(opts);
-	s->nrecvs = s->window + krping_recvs(opts);
-	s->recv_len = krping_recv_len(opts);
+	s->conn.direct = opts->poll || opts->test == KRPING_TEST_WLAT;
+	s->plan.window = krping_window(opts);
+	s->recv.n = s->plan.window + krping_recvs(opts);
+	s->recv.len = krping_recv_len(opts);
 	spin_lock_init(&s->lock);
 	init_waitqueue_head(&s->wait);
 	krping_idle_init(s);
@@ -108,7 +110,7 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
  */
 void krping_session_free(struct krping_session *s)
 {
-	kvfree(s->parts);
+	kvfree(s->progress.parts);
 	kfree(s);
 }
 
@@ -125,7 +127,7 @@ int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 	int ret;
 
 	mutex_lock(&s->run->lock);
-	s->cb = cb;
+	s->conn.cb = cb;
 	ret = s->run->stop;
 	mutex_unlock(&s->run->lock);
 	return ret;
@@ -185,7 +187,7 @@ static int krping_qp_ready(struct krdma_cb *cb)
 	ret = krping_check_device(s, ibdev, cb->cm_id->port_num);
 	if (ret)
 		return ret;
-	s->ibdev = ibdev;
+	s->conn.ibdev = ibdev;
 	ret = krping_io_init(s);
 	if (ret)
 		return ret;
@@ -193,7 +195,7 @@ static int krping_qp_ready(struct krdma_cb *cb)
 	strscpy(s->run->devname, dev_name(&ibdev->dev),
 		sizeof(s->run->devname));
 	mutex_unlock(&s->run->lock);
-	s->live = true;
+	s->conn.live = true;
 	return 0;
 }
 
@@ -292,7 +294,7 @@ static int krping_session_rejected(struct krping_session *s,
 {
 	struct krdma_reject rej;
 
-	if (!krdma_get_reject(s->cb, &rej))
+	if (!krdma_get_reject(s->conn.cb, &rej))
 		return ret;
 	s->step = NULL;
 	if (krping_hello_refused(s, rej.private_data, rej.private_data_len))
@@ -385,26 +387,27 @@ int krping_session_accept(struct krping_session *s)
 	int ret, len = krping_hello_answer(s, &hello);
 
 	if (len < 0) {
-		krdma_reject_request(s->cb, &hello, sizeof(hello));
+		krdma_reject_request(s->conn.cb, &hello, sizeof(hello));
 		s->step = NULL;
 		return len;
 	}
 	krping_session_params(s->run, &params);
 	params.context = s;
 	s->step = "wait for CONNECTED";
-	ret = krdma_set_request_params(s->cb, &params);
-	return ret ?: krdma_accept_request(s->cb, len ? &hello : NULL, len);
+	ret = krdma_set_request_params(s->conn.cb, &params);
+	return ret ?:
+	       krdma_accept_request(s->conn.cb, len ? &hello : NULL, len);
 }
 
 static void krping_session_close(struct krping_session *s)
 {
-	struct krdma_cb *cb = s->cb;
+	struct krdma_cb *cb = s->conn.cb;
 
-	if (s->live) {
+	if (s->conn.live) {
 		krping_fail(s, -ESHUTDOWN);
 		krdma_drain(cb);
 		krping_io_exit(s);
-		s->live = false;
+		s->conn.live = false;
 	}
 	krping_session_set_cb(s, NULL);
 	if (cb)
@@ -412,18 +415,20 @@ static void krping_session_close(struct krping_session *s)
 }
 
 /*
- * Set s->depth. The device may provide fewer send queue slots than requested.
+ * Set s->conn.depth. The device may provide fewer send queue slots than
+ * requested.
  */
 static int krping_session_depth(struct krping_session *s)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
-	int ret = krdma_query(s->cb, &caps);
+	int ret = krdma_query(s->conn.cb, &caps);
 
 	if (ret)
 		return ret;
 	if (caps.send_depth <= KRPING_EXTRA_SENDS)
 		return -EOPNOTSUPP;
-	s->depth = min(s->opts->txdepth, caps.send_depth - KRPING_EXTRA_SENDS);
+	s->conn.depth =
+		min(s->opts->txdepth, caps.send_depth - KRPING_EXTRA_SENDS);
 	return 0;
 }
 

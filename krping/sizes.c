@@ -33,8 +33,8 @@ unsigned int krping_sizes_count(u32 from, u32 size)
  */
 bool krping_more(const struct krping_session *s)
 {
-	return krping_is_timed(s) ? time_before(jiffies, s->until) :
-				    s->ops < s->goal;
+	return krping_is_timed(s) ? time_before(jiffies, s->progress.until) :
+				    s->progress.ops < s->progress.goal;
 }
 
 /**
@@ -45,7 +45,7 @@ bool krping_more(const struct krping_session *s)
  */
 bool krping_is_timed(const struct krping_session *s)
 {
-	return s->duration_s && !s->warming;
+	return s->plan.duration_s && !s->progress.warming;
 }
 
 /**
@@ -55,10 +55,10 @@ bool krping_is_timed(const struct krping_session *s)
  */
 void krping_measured(struct krping_session *s, u64 ns)
 {
-	if (s->warming)
+	if (s->progress.warming)
 		return;
-	krping_hist_add(&s->part->hist, ns);
-	krping_run_sample(s->run, s->len, ns);
+	krping_hist_add(&s->progress.part->hist, ns);
+	krping_run_sample(s->run, s->progress.len, ns);
 }
 
 /*
@@ -71,23 +71,24 @@ static int krping_warm_up(struct krping_session *s,
 {
 	int ret;
 
-	if (!s->warmup || (s->opts->role == KRPING_ROLE_SERVER && s->duration_s))
+	if (!s->plan.warmup ||
+	    (s->opts->role == KRPING_ROLE_SERVER && s->plan.duration_s))
 		return 0;
-	s->warming = true;
-	s->goal = s->ops + s->warmup;
+	s->progress.warming = true;
+	s->progress.goal = s->progress.ops + s->plan.warmup;
 	ret = test(s);
-	s->warming = false;
+	s->progress.warming = false;
 	return ret;
 }
 
 static void krping_part_begin(struct krping_session *s)
 {
-	s->part->size = s->len;
-	s->goal = s->ops + s->count;
+	s->progress.part->size = s->progress.len;
+	s->progress.goal = s->progress.ops + s->plan.count;
 	/* Without count=, the number of pings has always been unlimited. */
-	if (!s->count && s->opts->test == KRPING_TEST_PING)
-		s->goal = U64_MAX;
-	s->until = jiffies + (unsigned long)s->duration_s * HZ;
+	if (!s->plan.count && s->opts->test == KRPING_TEST_PING)
+		s->progress.goal = U64_MAX;
+	s->progress.until = jiffies + (unsigned long)s->plan.duration_s * HZ;
 }
 
 static int krping_part(struct krping_session *s,
@@ -99,20 +100,20 @@ static int krping_part(struct krping_session *s,
 	ret = krping_warm_up(s, test);
 	if (ret)
 		return ret;
-	ops = s->ops;
+	ops = s->progress.ops;
 	krping_part_begin(s);
 	begin = ktime_get_ns();
 	ret = test(s);
-	s->part->elapsed = ktime_get_ns() - begin;
-	s->part->ops = s->ops - ops;
+	s->progress.part->elapsed = ktime_get_ns() - begin;
+	s->progress.part->ops = s->progress.ops - ops;
 	return ret;
 }
 
 /**
  * krping_each_size - run a test with each size
  * @s: session
- * @test: function that does operations of s->len bytes while krping_more() is
- *	true, and adds to s->ops and s->part
+ * @test: function that does operations of s->progress.len bytes while
+ *	krping_more() is true, and adds to s->progress.ops and s->progress.part
  *
  * Return: 0 or the error of @test.
  */
@@ -121,12 +122,12 @@ int krping_each_size(struct krping_session *s,
 {
 	int ret;
 
-	s->part = s->parts;
-	s->len = s->opts->from ?: s->size;
+	s->progress.part = s->progress.parts;
+	s->progress.len = s->opts->from ?: s->plan.size;
 	ret = krping_part(s, test);
-	while (!ret && s->len < s->size) {
-		s->part++;
-		s->len = min(2 * s->len, s->size);
+	while (!ret && s->progress.len < s->plan.size) {
+		s->progress.part++;
+		s->progress.len = min(2 * s->progress.len, s->plan.size);
 		ret = krping_part(s, test);
 	}
 	return ret;

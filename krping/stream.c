@@ -81,7 +81,7 @@ void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
 		.session = s,
 		.opcode = opcode,
 		.counter = krping_stream_counter(opcode),
-		.len = s->len,
+		.len = s->progress.len,
 		.depth = depth,
 		.mod = clamp(mod, 1U, max(depth / 2, 1U)),
 	};
@@ -127,8 +127,8 @@ static int krping_stream_post_atomic(struct krping_session *s,
 
 	/* The expected old value is the number of atomics before this one. */
 	if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
-		atomic.compare_add = s->ops;
-		atomic.swap = s->ops + 1;
+		atomic.compare_add = s->progress.ops;
+		atomic.swap = s->progress.ops + 1;
 	}
 	return krping_post(s, &atomic.wr);
 }
@@ -232,7 +232,7 @@ static bool krping_stream_may_send(struct krping_session *s, const void *arg,
 	bool may;
 
 	spin_lock_irqsave(&s->lock, flags);
-	may = s->stream_posted + s->stream.posted < s->credit;
+	may = s->progress.posted + s->stream.posted < s->flow.credit;
 	*ret = may ? 0 : s->error;
 	spin_unlock_irqrestore(&s->lock, flags);
 	return may || *ret;
@@ -241,8 +241,9 @@ static bool krping_stream_may_send(struct krping_session *s, const void *arg,
 /* Check whether each operation of the stream needs a grant of the server. */
 static bool krping_stream_takes_credit(const struct krping_session *s)
 {
-	return s->window && (s->stream.counter == KRPING_SEND ||
-			     s->stream.opcode == IB_WR_RDMA_WRITE_WITH_IMM);
+	return s->plan.window &&
+	       (s->stream.counter == KRPING_SEND ||
+		s->stream.opcode == IB_WR_RDMA_WRITE_WITH_IMM);
 }
 
 /**
@@ -303,19 +304,19 @@ static bool krping_stream_more(const struct krping_session *s)
  */
 int krping_stream_run(struct krping_session *s, const char *step)
 {
-	u64 before = s->ops;
+	u64 before = s->progress.ops;
 	int ret = 0;
 
 	if (!krping_is_timed(s))
-		s->stream.total = s->goal - s->ops;
+		s->stream.total = s->progress.goal - s->progress.ops;
 	if (!krping_is_timed(s) && !s->stream.total)
 		return 0;
 	while (!ret && krping_stream_more(s))
 		ret = krping_stream_make_room(s, step) ?: krping_fault(s) ?:
 		      krping_stream_post(s);
 	ret = ret ?: krping_stream_wait(s, s->stream.posted, step);
-	s->ops = before + READ_ONCE(s->stream.done);
-	s->stream_posted += s->stream.posted;
+	s->progress.ops = before + READ_ONCE(s->stream.done);
+	s->progress.posted += s->stream.posted;
 	return ret;
 }
 
@@ -336,7 +337,7 @@ int krping_stream_one(struct krping_session *s, const char *step)
 	if (ret)
 		return ret;
 	krping_measured(s, ktime_get_ns() - begin);
-	s->ops++;
+	s->progress.ops++;
 	if (signal_pending(current))
 		return -EINTR;
 	return krping_fault(s);

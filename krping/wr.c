@@ -44,14 +44,15 @@ static void krping_op_init(struct krping_op *op, struct krping_session *s,
  */
 void krping_ops_init(struct krping_session *s)
 {
-	krping_op_init(&s->sent, s, "SEND", KRPING_EV_SENT);
-	s->sent.counter = KRPING_SEND;
-	s->sent.bytes = sizeof(struct krping_wire);
-	krping_op_init(&s->moved, s, "RDMA", KRPING_EV_MOVED);
-	krping_op_init(&s->invalidated, s, "LOCAL_INV", KRPING_EV_INVALIDATED);
-	krping_op_init(&s->registered, s, "REG_MR", 0);
-	krping_op_init(&s->nudged, s, "nudge", 0);
-	krping_op_init(&s->probed, s, "probe", KRPING_EV_PROBED);
+	krping_op_init(&s->wr.sent, s, "SEND", KRPING_EV_SENT);
+	s->wr.sent.counter = KRPING_SEND;
+	s->wr.sent.bytes = sizeof(struct krping_wire);
+	krping_op_init(&s->wr.moved, s, "RDMA", KRPING_EV_MOVED);
+	krping_op_init(&s->wr.invalidated, s, "LOCAL_INV",
+		       KRPING_EV_INVALIDATED);
+	krping_op_init(&s->wr.registered, s, "REG_MR", 0);
+	krping_op_init(&s->wr.nudged, s, "nudge", 0);
+	krping_op_init(&s->wr.probed, s, "probe", KRPING_EV_PROBED);
 }
 
 /**
@@ -69,7 +70,7 @@ int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
 	int ret;
 
 	local_bh_disable();
-	ret = ib_post_send(s->cb->qp, wr, NULL);
+	ret = ib_post_send(s->conn.cb->qp, wr, NULL);
 	local_bh_enable();
 	return ret;
 }
@@ -112,7 +113,7 @@ static const struct ib_send_wr *krping_reg_wr(struct krping_session *s,
 	*reg = (struct ib_reg_wr){
 		.wr = {
 			.next = next,
-			.wr_cqe = &s->registered.cqe,
+			.wr_cqe = &s->wr.registered.cqe,
 			.opcode = IB_WR_REG_MR,
 		},
 		.mr = buf->mr,
@@ -130,7 +131,7 @@ static const struct ib_send_wr *krping_inv_wr(struct krping_session *s,
 {
 	*inv = (struct ib_send_wr){
 		.next = (struct ib_send_wr *)next,
-		.wr_cqe = &s->invalidated.cqe,
+		.wr_cqe = &s->wr.invalidated.cqe,
 		.opcode = IB_WR_LOCAL_INV,
 		.send_flags = IB_SEND_SIGNALED,
 		.ex.invalidate_rkey = buf->mr->rkey,
@@ -154,11 +155,11 @@ u32 krping_dying(const struct krping_buf *buf)
 static void krping_fill_send(struct krping_session *s,
 			     const struct krping_adv *adv)
 {
-	ib_dma_sync_single_for_cpu(s->ibdev, s->send.dma,
-				   sizeof(*s->send.wire), DMA_TO_DEVICE);
-	krping_wire_encode(s->send.wire, adv);
-	ib_dma_sync_single_for_device(s->ibdev, s->send.dma,
-				      sizeof(*s->send.wire), DMA_TO_DEVICE);
+	ib_dma_sync_single_for_cpu(s->conn.ibdev, s->wr.send.dma,
+				   sizeof(*s->wr.send.wire), DMA_TO_DEVICE);
+	krping_wire_encode(s->wr.send.wire, adv);
+	ib_dma_sync_single_for_device(s->conn.ibdev, s->wr.send.dma,
+				      sizeof(*s->wr.send.wire), DMA_TO_DEVICE);
 }
 
 /*
@@ -191,12 +192,12 @@ int krping_say(struct krping_session *s, const struct krping_adv *adv,
 	       struct krping_buf *old, struct krping_buf *new, int access)
 {
 	struct ib_sge sge = {
-		.addr = s->send.dma,
-		.length = sizeof(*s->send.wire),
-		.lkey = s->cb->pd->local_dma_lkey,
+		.addr = s->wr.send.dma,
+		.length = sizeof(*s->wr.send.wire),
+		.lkey = s->conn.cb->pd->local_dma_lkey,
 	};
 	struct ib_send_wr send = {
-		.wr_cqe = &s->sent.cqe,
+		.wr_cqe = &s->wr.sent.cqe,
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IB_WR_SEND,
@@ -238,11 +239,12 @@ int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
 	struct ib_sge sge = {
 		.addr = buf->dma,
 		.length = len,
-		.lkey = buf->nents ? buf->mr->lkey : s->cb->pd->local_dma_lkey,
+		.lkey = buf->nents ? buf->mr->lkey :
+				     s->conn.cb->pd->local_dma_lkey,
 	};
 	struct ib_rdma_wr rdma = {
 		.wr = {
-			.wr_cqe = &s->moved.cqe,
+			.wr_cqe = &s->wr.moved.cqe,
 			.sg_list = &sge,
 			.num_sge = 1,
 			.opcode = opcode,
@@ -254,9 +256,9 @@ int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
 	const struct ib_send_wr *first = &rdma.wr;
 	struct ib_reg_wr reg;
 
-	s->moved.name = is_write ? "RDMA_WRITE" : "RDMA_READ";
-	s->moved.counter = is_write ? KRPING_WRITE : KRPING_READ;
-	s->moved.bytes = len;
+	s->wr.moved.name = is_write ? "RDMA_WRITE" : "RDMA_READ";
+	s->wr.moved.counter = is_write ? KRPING_WRITE : KRPING_READ;
+	s->wr.moved.bytes = len;
 	if (buf->nents)
 		first = krping_reg_wr(s, &reg, buf, access, &rdma.wr);
 	if (opcode == IB_WR_RDMA_READ_WITH_INV) {

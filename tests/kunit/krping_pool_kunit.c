@@ -112,9 +112,9 @@ static int pool_init(struct kunit *test)
 		fake = &f->sessions[i];
 		fake->s.run = &f->run;
 		fake->s.opts = &f->run.opts;
-		fake->s.nrecvs = 4;
-		fake->s.recv_len = 16;
-		fake->s.cb = &fake->cb;
+		fake->s.recv.n = 4;
+		fake->s.recv.len = 16;
+		fake->s.conn.cb = &fake->cb;
 		fake->cb.context = &fake->s;
 		fake->cb.pd = &f->pd;
 		fake->cb.qp = &fake->qp;
@@ -235,7 +235,7 @@ static void krping_pool_late_completion_has_no_session(struct kunit *test)
 
 	begin(test, 1);
 	krping_pool_leave(&f->sessions[0].s);
-	f->sessions[0].s.cb = NULL;
+	f->sessions[0].s.conn.cb = NULL;
 	cqe = complete_recv(test, 0, 0, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_NULL(test, taker);
 	KUNIT_EXPECT_EQ(test, nposted, 1);
