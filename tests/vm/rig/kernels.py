@@ -71,6 +71,12 @@ class Stock:
         return Kernel(name, path, foreign=self.foreign)
 
 
+def options(fragment):
+    """Return the lines of the file FRAGMENT that set or unset an option, without its comments."""
+    return "\n".join(line for line in fragment.read_text(encoding="utf-8").splitlines()
+                     if re.match(r"CONFIG_\w+=|# CONFIG_\w+ is not set$", line))
+
+
 @dataclasses.dataclass(frozen=True)
 class Built:
     """A kernel of our own configuration, from a linux-source package."""
@@ -85,7 +91,8 @@ class Built:
         package = newest(suite.names(self.source))
         version = suite.version(package)
         fragments = [HERE / f"{fragment}.config" for fragment in self.fragments]
-        path = cache.root() / "kernels" / f"{name}-{cache.digest(package, version, *fragments)}"
+        key = cache.digest(package, version, *map(options, fragments))
+        path = cache.root() / "kernels" / f"{name}-{key}"
         with cache.making(path) as needed:
             if needed:
                 source = unpack_source(suite, package, version)
