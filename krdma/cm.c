@@ -871,6 +871,7 @@ void krdma_cm_wait_hung_up(struct krdma_conn *conn)
 	if (left)
 		wait_event_timeout(conn->wait, READ_ONCE(conn->life.hung_up),
 				   left);
+	conn->cm.hang_up_until = 0;
 }
 
 /**

@@ -186,14 +186,16 @@ void krdma_conn_close(struct krdma_conn *conn)
  */
 static bool krdma_conn_close_later(struct krdma_conn *conn)
 {
-	long left = 0;
+	long left;
 
 	krdma_step_cancel(conn);
 	mutex_lock(&conn->setup);
-	if (!conn->hw.raw_live) {
+	/* The owner of a raw connection drains it, perhaps in closing(). */
+	if (conn->hw.raw_live)
+		krdma_cm_disconnect(conn);
+	else
 		krdma_conn_hang_up(conn);
-		left = krdma_cm_hang_up_left(conn);
-	}
+	left = krdma_cm_hang_up_left(conn);
 	mutex_unlock(&conn->setup);
 	return left && krdma_conn_close_in(conn, left);
 }

@@ -1527,6 +1527,45 @@ static void silent_iwarp_peers_hold_up_no_other_teardown(struct kunit *test)
 	workqueue_set_max_active(krdma_wq, WQ_DFL_ACTIVE);
 }
 
+/* Times in jiffies of the closing callback of a raw connection. */
+static struct {
+	unsigned long called;
+	unsigned long drained;
+	struct completion over;
+} closing;
+
+static void drain_in_closing(struct krdma_cb *cb, int error)
+{
+	closing.called = jiffies;
+	krdma_drain(cb);
+	closing.drained = jiffies;
+	complete(&closing.over);
+}
+
+static const struct krdma_ops draining_ops = {
+	.connected = client_connected,
+	.closing = drain_in_closing,
+};
+
+/* closing() runs in a worker that calls other owners as well. */
+static void drain_in_closing_waits_for_no_iwarp_peer(struct kunit *test)
+{
+	unsigned long begin;
+
+	make_silent_iwarp();
+	ends.ops = &draining_ops;
+	init_completion(&closing.over);
+	connect_or_fail(test, KRDMA_RAW);
+	begin = jiffies;
+	krdma_disconnect(ends.client);
+	KUNIT_ASSERT_GT(test,
+			wait_for_completion_timeout(&closing.over, 5 * HZ),
+			0UL);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(closing.called, begin + HZ));
+	KUNIT_EXPECT_LT(test, closing.drained - closing.called,
+			(unsigned long)HZ / 2);
+}
+
 /* Wait until the listener has an accepted connection that no call returned. */
 static struct krdma_conn *get_accepted(struct kunit *test)
 {
@@ -1736,6 +1775,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(iwarp_qp_leaves_rts_after_peer_has_closed),
 	KUNIT_CASE(release_on_iwarp_waits_a_second_for_silent_peer),
 	KUNIT_CASE(silent_iwarp_peers_hold_up_no_other_teardown),
+	KUNIT_CASE(drain_in_closing_waits_for_no_iwarp_peer),
 	KUNIT_CASE(dropped_iwarp_connection_waits_for_no_peer),
 	KUNIT_CASE(device_removal_waits_for_connection_without_route),
 	KUNIT_CASE(device_removal_waits_for_accept),
