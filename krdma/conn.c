@@ -134,7 +134,12 @@ bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to)
 
 static void krdma_conn_queue_close(struct krdma_conn *conn, long delay)
 {
-	/* close_work or krdma_conn_stop() puts this reference. */
+	/*
+	 * close_work or krdma_conn_stop() puts this reference. The caller has
+	 * checked that the owner is not releasing the connection. Otherwise
+	 * krdma_conn_stop() might be cancelling the work, and then
+	 * mod_delayed_work() does not tell whether it has queued the work.
+	 */
 	krdma_conn_get(conn);
 	if (mod_delayed_work(krdma_wq, &conn->work.close, delay))
 		krdma_conn_put(conn);
@@ -703,6 +708,9 @@ static long krdma_conn_sleep(struct krdma_conn *conn,
 	};
 	long ret;
 
+	/* Most waits have ended already. These take no lock. */
+	if (krdma_conn_must_run(conn, wait))
+		return left ?: 1;
 	for (;;) {
 		ret = prepare_to_wait_event(&conn->wait, &waiter.entry, state);
 		if (krdma_conn_must_run(conn, wait)) {
@@ -721,6 +729,7 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 			       const struct krdma_wait *wait,
 			       unsigned long until)
 {
+	bool over;
 	long left;
 
 	might_sleep();
@@ -728,9 +737,12 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 		krdma_conn_spin(conn, wait, until);
 	do {
 		left = krdma_conn_sleep(conn, wait, krdma_deadline_left(until));
+		over = wait->over(conn);
+		/* See also what has become ready just before the end. */
+		smp_rmb();
 		if (wait->ready(conn, wait->arg))
 			return 0;
-		if (wait->over(conn))
+		if (over)
 			return krdma_last_error(&conn->cb);
 		if (left < 0 || krdma_should_stop())
 			return -EINTR;

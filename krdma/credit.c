@@ -23,7 +23,7 @@ void krdma_credit_init(struct krdma_credit *c, u16 depth)
 void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
 {
 	c->avail_max = peer_depth;
-	c->avail = peer_depth;
+	WRITE_ONCE(c->avail, peer_depth);
 }
 
 /**
@@ -61,7 +61,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 {
 	u16 granted = c->unadvertised;
 
-	c->avail--;
+	WRITE_ONCE(c->avail, c->avail - 1);
 	c->unadvertised = 0;
 	c->quiet = 0;
 	c->advertised += granted;
@@ -74,7 +74,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
  */
 void krdma_credit_use(struct krdma_credit *c)
 {
-	c->avail--;
+	WRITE_ONCE(c->avail, c->avail - 1);
 }
 
 /**
@@ -84,7 +84,7 @@ void krdma_credit_use(struct krdma_credit *c)
  */
 void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 {
-	c->avail++;
+	WRITE_ONCE(c->avail, c->avail + 1);
 	c->advertised -= granted;
 	c->unadvertised += granted;
 }
@@ -101,7 +101,7 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
 {
 	if (granted > c->avail_max - c->avail)
 		return -EPROTO;
-	c->avail += granted;
+	WRITE_ONCE(c->avail, c->avail + granted);
 	return 0;
 }
 

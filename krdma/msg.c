@@ -818,8 +818,9 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 			      krdma_msg_settle(conn, until) :
 			      krdma_conn_wait_late(conn, krdma_msg_is_ready,
 						   NULL, until);
+		/* A message may have arrived just before the wait ended. */
 		if (ret)
-			return ret;
+			return krdma_msg_look(conn, next) ? 0 : ret;
 	}
 	return 0;
 }

@@ -269,7 +269,8 @@ void krdma_qp_drain(struct krdma_conn *conn)
 		ib_drain_sq(conn->cb.qp);
 	else
 		ib_drain_qp(conn->cb.qp);
-	WRITE_ONCE(conn->hw.drained, true);
+	/* Pairs with krdma_conn_wait_for(). */
+	smp_store_release(&conn->hw.drained, true);
 	if (conn->mode->drained)
 		conn->mode->drained(conn);
 	/* Wake tasks in krdma_conn_wait_late(). */

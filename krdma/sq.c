@@ -525,8 +525,9 @@ static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
 				     const struct krdma_wr *kwr)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->sq.avail &&
-	       (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr));
+	/* Check READs first: this finds the limit for krdma_reads_may_fit(). */
+	return (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr)) &&
+	       conn->sq.avail;
 }
 
 /*
