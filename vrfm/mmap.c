@@ -28,7 +28,7 @@ static struct vrfm_dev *vrfm_vma_dev(const struct vm_area_struct *vma)
 	return vf->vdev;
 }
 
-static vm_fault_t vrfm_fault(struct vm_fault *vmf)
+static vm_fault_t vrfm_page_fault(struct vm_fault *vmf)
 {
 	const struct vrfm_mem *mem = &vrfm_vma_dev(vmf->vma)->mem;
 
@@ -72,7 +72,7 @@ static void vrfm_vma_close(struct vm_area_struct *vma)
 static const struct vm_operations_struct vrfm_vm_ops = {
 	.open = vrfm_vma_open,
 	.close = vrfm_vma_close,
-	.fault = vrfm_fault,
+	.fault = vrfm_page_fault,
 	.page_mkwrite = vrfm_page_mkwrite,
 };
 
