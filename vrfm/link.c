@@ -298,6 +298,45 @@ static void vrfm_ack_work(struct work_struct *work)
 	spin_unlock_bh(&link->lock);
 }
 
+/**
+ * vrfm_window_init - allocate the messages of a window, and prepare
+ * acknowledgments
+ * @link: link that is being allocated, filled with zeros
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM. The caller calls vrfm_window_free() also after an
+ * error.
+ */
+static int vrfm_window_init(struct vrfm_link *link)
+{
+	struct vrfm_slot *slot;
+	u32 i;
+
+	link->ack.req.done = vrfm_ack_done;
+	INIT_DELAYED_WORK(&link->ack.work, vrfm_ack_work);
+	for (i = 0; i < VRFM_SLOTS; i++) {
+		slot = &link->window.slots[i];
+		slot->link = link;
+		slot->req.done = vrfm_slot_done;
+		slot->pack.msg = kvmalloc(VRFM_SLOT_SIZE, GFP_KERNEL);
+		if (!slot->pack.msg)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * vrfm_window_free - free what vrfm_window_init() allocated
+ * @link: link that is DOWN
+ */
+static void vrfm_window_free(struct vrfm_link *link)
+{
+	u32 i;
+
+	for (i = 0; i < VRFM_SLOTS; i++)
+		kvfree(link->window.slots[i].pack.msg);
+}
+
 /* ---- the window ---- */
 
 /**
@@ -1397,10 +1436,7 @@ void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg)
 
 static void vrfm_link_free(struct vrfm_link *link)
 {
-	u32 i;
-
-	for (i = 0; i < VRFM_SLOTS; i++)
-		kvfree(link->window.slots[i].pack.msg);
+	vrfm_window_free(link);
 	kfree(link->catchup.scratch);
 	kvfree(link->report.history);
 	vrfm_direct_free(link);
@@ -1422,9 +1458,6 @@ void vrfm_link_put(struct vrfm_link *link)
 
 static int vrfm_link_fill(struct vrfm_link *link)
 {
-	struct vrfm_slot *slot;
-	u32 i;
-
 	if (vrfm_direct_init(link) ||
 	    vrfm_map_init(&link->missed.map, link->vdev->params.size))
 		return -ENOMEM;
@@ -1433,15 +1466,7 @@ static int vrfm_link_fill(struct vrfm_link *link)
 		kvcalloc(VRFM_NODES, sizeof(*link->report.history), GFP_KERNEL);
 	if (!link->catchup.scratch || !link->report.history)
 		return -ENOMEM;
-	for (i = 0; i < VRFM_SLOTS; i++) {
-		slot = &link->window.slots[i];
-		slot->link = link;
-		slot->req.done = vrfm_slot_done;
-		slot->pack.msg = kvmalloc(VRFM_SLOT_SIZE, GFP_KERNEL);
-		if (!slot->pack.msg)
-			return -ENOMEM;
-	}
-	return 0;
+	return vrfm_window_init(link);
 }
 
 /**
@@ -1467,12 +1492,10 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 		return NULL;
 	link->vdev = vdev;
 	link->peer = *peer;
-	link->ack.req.done = vrfm_ack_done;
 	link->rx.bad = true;
 	refcount_set(&link->refs, 1);
 	INIT_LIST_HEAD(&link->entry);
 	INIT_DELAYED_WORK(&link->catchup.work, vrfm_catchup_work);
-	INIT_DELAYED_WORK(&link->ack.work, vrfm_ack_work);
 	vrfm_say_init(link);
 	link->since = ktime_get();
 	spin_lock_init(&link->lock);
