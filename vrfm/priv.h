@@ -529,6 +529,18 @@ struct vrfm_wait {
 };
 
 /**
+ * struct vrfm_need - room that a step needs before it is accepted
+ * @len: number of bytes of a run; 0 for an event or a probe
+ * @node: peer whose link must have the room, or %RFM2G_NODE_ALL
+ * @even_dark: room is needed even while the transmitter is off
+ */
+struct vrfm_need {
+	u32 len;
+	u32 node;
+	bool even_dark;
+};
+
+/**
  * vrfm_wait_begin - return a struct vrfm_wait for a call that begins
  * @nowait: fail instead of waiting
  *
@@ -643,7 +655,12 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
 int vrfm_proc_init(void);
 void vrfm_proc_exit(void);
 
+/* barrier.c */
+int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
+
 /* write.c */
+int vrfm_write_lock_for(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			struct vrfm_wait *wait);
 int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
 bool vrfm_is_dark(const struct vrfm_dev *vdev);
 int vrfm_switching(struct vrfm_dev *vdev);
@@ -654,7 +671,6 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done);
 int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
-int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 
 /* mem.c */
 

@@ -119,6 +119,7 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/map.c"
 #include "../../vrfm/mapper.c"
 #include "../../vrfm/write.c"
+#include "../../vrfm/barrier.c"
 #include "../../vrfm/history.c"
 #include "../../vrfm/proc.c"
 #include "../../vrfm/proto.c"

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Barriers: fsync(), msync(), the flush ioctl and the ring check wait until the
+ * peers have applied what this node has written.
+ *
+ * A barrier sends a PROBE to each peer that is READY, and marks its sequence.
+ * When the peer acknowledges the PROBE, it has applied all earlier messages.
+ */
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/refcount.h>
+
+#include "compat.h"
+#include "link.h"
+#include "priv.h"
+
+/**
+ * struct vrfm_mark - message that a peer must acknowledge to end a wait
+ * @link: link of the peer, with a reference
+ * @ups: number of the connection that has the message
+ * @sequence: sequence of the message
+ */
+struct vrfm_mark {
+	struct vrfm_link *link;
+	u64 ups;
+	u64 sequence;
+};
+
+static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
+{
+	if (link->state != VRFM_READY)
+		return false;
+	mark->sequence = vrfm_link_probe(link);
+	mark->ups = link->counts.ups;
+	mark->link = link;
+	refcount_inc(&link->refs);
+	return true;
+}
+
+static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
+			 u32 *absent)
+{
+	const struct vrfm_need need = {
+		.node = RFM2G_NODE_ALL, .even_dark = true,
+	};
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	int n, ret = vrfm_scan_all(vdev, &wait) ?:
+			     vrfm_write_lock_for(vdev, &need, &wait);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ret;
+	n = 0;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (n < RFM2G_NODE_MAX && vrfm_marked_locked(link, &marks[n]))
+			n++;
+		else
+			++*absent;
+	rt_mutex_unlock(&vdev->write_lock);
+	return n;
+}
+
+static bool vrfm_mark_is_there(const struct vrfm_mark *mark)
+{
+	const struct vrfm_link *link = mark->link;
+
+	return READ_ONCE(link->state) == VRFM_READY &&
+	       READ_ONCE(link->counts.ups) == mark->ups;
+}
+
+static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
+{
+	struct vrfm_link *link = mark->link;
+	bool has;
+
+	/*
+	 * Read ups and acked under the lock, because they must be of one
+	 * connection.
+	 */
+	spin_lock_bh(&link->lock);
+	has = link->counts.ups == mark->ups &&
+	      link->window.acked >= mark->sequence;
+	spin_unlock_bh(&link->lock);
+	return has;
+}
+
+/* Check whether the peer has applied the message, or is not READY any more. */
+static bool vrfm_mark_reached(const struct vrfm_mark *mark)
+{
+	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
+}
+
+/*
+ * Wait for one peer until END, with a high-resolution timer. A wait in ticks
+ * could end a whole tick early, and a millisecond may be less than a tick.
+ */
+static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
+			  ktime_t end)
+{
+	ktime_t left = end == KTIME_MAX ? end : ktime_sub(end, ktime_get());
+	int ret;
+
+	ret = wait_event_killable_freezable_hrtimeout(vdev->room,
+						      vrfm_mark_reached(mark),
+						      left);
+	if (ret && ret != -ETIME)
+		return -EINTR;
+	return ret ? -ETIMEDOUT : 0;
+}
+
+static void vrfm_mark_count(const struct vrfm_mark *mark,
+			    struct vrfm_flush *flush)
+{
+	if (vrfm_mark_has_all(mark))
+		flush->reached++;
+	else if (vrfm_mark_is_there(mark))
+		flush->behind++;
+	else
+		flush->absent++;
+}
+
+/* Wait for all peers until a common deadline, and count the results. */
+static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
+			   int n, struct vrfm_flush *flush)
+{
+	ktime_t end = flush->timeout_ms == VRFM_FOREVER ? KTIME_MAX :
+		      ktime_add_ms(ktime_get(), flush->timeout_ms);
+	int i, ret = 0;
+
+	for (i = 0; i < n && ret != -EINTR; i++)
+		ret = vrfm_mark_wait(vdev, &marks[i], end);
+	for (i = 0; i < n; i++)
+		vrfm_mark_count(&marks[i], flush);
+	if (ret != -EINTR)
+		ret = flush->behind ? -ETIMEDOUT : 0;
+	return READ_ONCE(vdev->gone) ? -ENODEV : ret;
+}
+
+/**
+ * vrfm_await_peers - wait until the peers have applied what was written
+ * @vdev: device
+ * @flush: has the timeout; the numbers of peers in it are set
+ *
+ * When this returns 0, each peer that was READY has applied what this node had
+ * written before the call, or is no longer READY.
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: a peer is READY but does not answer; -ENOMEM; -EINTR:
+ * killed; -ENODEV: the device was destroyed.
+ */
+int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush)
+{
+	struct vrfm_mark *marks;
+	int i, n, ret;
+
+	flush->reached = 0;
+	flush->behind = 0;
+	flush->absent = 0;
+	if (list_empty(&vdev->links))
+		return 0;
+	marks = kvcalloc(RFM2G_NODE_MAX, sizeof(*marks), GFP_KERNEL);
+	if (!marks)
+		return -ENOMEM;
+	n = vrfm_mark_all(vdev, marks, &flush->absent);
+	ret = n < 0 ? n : vrfm_marks_wait(vdev, marks, n, flush);
+	for (i = 0; i < n; i++)
+		vrfm_link_put(marks[i].link);
+	kvfree(marks);
+	return ret;
+}
