@@ -711,6 +711,18 @@ struct vrfm_link {
 	struct vrfm_rx rx;
 };
 
+/**
+ * vrfm_slot - return the slot of a message
+ * @link: link
+ * @sequence: sequence of the message
+ *
+ * Return: the slot, which holds the message while it is in the window.
+ */
+static inline struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
+{
+	return &link->window.slots[sequence % VRFM_SLOTS];
+}
+
 /* link.c */
 int vrfm_link_init(void);
 void vrfm_link_exit(void);
@@ -719,14 +731,11 @@ extern struct workqueue_struct *vrfm_wq;
 struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer);
 void vrfm_link_put(struct vrfm_link *link);
+void vrfm_link_break_locked(struct vrfm_link *link);
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
 void vrfm_link_down(struct vrfm_link *link, int reason);
 void vrfm_link_protocol_error(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
-u32 vrfm_link_free_locked(const struct vrfm_link *link);
-u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
-u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
-bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
 void vrfm_link_miss_own(struct vrfm_link *link);
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block);
@@ -734,21 +743,31 @@ void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff);
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
 void vrfm_link_events(struct vrfm_link *link);
-u64 vrfm_link_probe(struct vrfm_link *link);
 void vrfm_link_overloaded(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);
-void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
-			     const void *bytes, u32 len);
-bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note);
-bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
-		   u32 count);
 void vrfm_link_fall_back(struct vrfm_link *link);
+void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
+const char *vrfm_link_state_name(enum vrfm_link_state state);
+
+/* window.c */
 void vrfm_link_push_locked(struct vrfm_link *link);
 void vrfm_wake_writers(struct vrfm_dev *vdev);
 void vrfm_link_wake_writers(struct vrfm_link *link);
+void vrfm_link_ack_locked(struct vrfm_link *link);
+int vrfm_window_init(struct vrfm_link *link);
+void vrfm_window_free(struct vrfm_link *link);
+u32 vrfm_link_free_locked(const struct vrfm_link *link);
+u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
-void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
-const char *vrfm_link_state_name(enum vrfm_link_state state);
+u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
+bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
+void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
+			     const void *bytes, u32 len);
+void vrfm_link_probe_locked(struct vrfm_link *link);
+u64 vrfm_link_probe(struct vrfm_link *link);
+bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note);
+bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
+		   u32 count);
 
 /* debugfs.c */
 u64 vrfm_latency_begin(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Model of the window of a link: vrfm/link.c, vrfm/write.c.
+ * Model of the window of a link: vrfm/window.c, vrfm/write.c.
  *
  * A writer waits for room, takes the write lock (order), and appends the runs
  * (consecutive words) of a call to the open message. If this message is full,
