@@ -229,89 +229,6 @@ void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 	vrfm_link_missed(link);
 }
 
-static void vrfm_link_event_locked(struct vrfm_link *link,
-				   const struct vrfm_wired_event *event)
-{
-	struct vrfm_slot *slot;
-
-	slot = vrfm_link_open_locked(link, VRFM_WIRE_EVENT);
-	slot->event = *event;
-	vrfm_pack_event(&slot->pack, event);
-	slot->closed = true;
-	vrfm_link_push_locked(link);
-}
-
-/* Send as many of the waiting events as there are free messages. */
-static void vrfm_link_events_locked(struct vrfm_link *link)
-{
-	u32 i, n = min(link->backlog.n, vrfm_link_free_locked(link));
-
-	for (i = 0; i < n; i++)
-		vrfm_link_event_locked(link, &link->backlog.events[i]);
-	WRITE_ONCE(link->backlog.n, link->backlog.n - n);
-	memmove(link->backlog.events, link->backlog.events + n,
-		link->backlog.n * sizeof(*link->backlog.events));
-}
-
-/**
- * vrfm_link_events - send events that wait for room
- * @link: link that is READY; writers wait until these events are sent
- *
- * If some events find no room, the link's work sends them later.
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_events(struct vrfm_link *link)
-{
-	if (!link->backlog.n)
-		return;
-	spin_lock_bh(&link->lock);
-	vrfm_link_events_locked(link);
-	spin_unlock_bh(&link->lock);
-	if (!link->backlog.n)
-		vrfm_link_wake_writers(link);
-}
-
-/*
- * Queue an event until there is room, and drop the event if the queue is full.
- * Only a peer that has not caught up lacks room. Such a peer would hold the
- * event until it has caught up, so it loses nothing by the delay.
- */
-static void vrfm_link_event_later_locked(struct vrfm_link *link,
-					 const struct vrfm_wired_event *event)
-{
-	if (link->backlog.n < VRFM_QUEUE_DEPTH)
-		link->backlog.events[link->backlog.n++] = *event;
-	else
-		link->counts.events_dropped++;
-}
-
-/**
- * vrfm_link_event - send an event to the peer
- * @link: link, which must have room if it is READY
- * @event: enum rfm2g_event
- * @data: data of the event
- *
- * An absent peer does not get the event. If the peer is behind, up to
- * %VRFM_QUEUE_DEPTH events wait for room, in order. The caller does not wait.
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
-{
-	const struct vrfm_wired_event wired = {
-		.event = event, .data = data,
-		.number = link->vdev->event_number,
-	};
-
-	spin_lock_bh(&link->lock);
-	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
-		vrfm_link_event_locked(link, &wired);
-	else if (link->conn.cb)
-		vrfm_link_event_later_locked(link, &wired);
-	spin_unlock_bh(&link->lock);
-}
-
 /**
  * vrfm_link_fall_back - make a link SYNCING
  * @link: link that is not DOWN
@@ -511,30 +428,6 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 		at = vrfm_proto_next_run(at, &run);
 		vrfm_link_miss(link, run.offset, run.len);
 	}
-}
-
-/*
- * Put an unacknowledged event back in front of the waiting events, which are
- * newer. The caller begins with the newest unacknowledged event.
- */
-static void vrfm_link_event_again(struct vrfm_link *link,
-				  const struct vrfm_slot *slot)
-{
-	if (slot->type != VRFM_WIRE_EVENT)
-		return;
-	memmove(link->backlog.events + 1, link->backlog.events,
-		link->backlog.n * sizeof(*link->backlog.events));
-	link->backlog.events[0] = slot->event;
-	link->backlog.n++;
-}
-
-static void vrfm_link_events_again(struct vrfm_link *link)
-{
-	u64 sequence;
-
-	for (sequence = link->window.opened; sequence > link->window.acked;
-	     sequence--)
-		vrfm_link_event_again(link, vrfm_slot(link, sequence));
 }
 
 /*

@@ -741,8 +741,6 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block);
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff);
-void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
-void vrfm_link_events(struct vrfm_link *link);
 void vrfm_link_overloaded(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);
 void vrfm_link_fall_back(struct vrfm_link *link);
@@ -768,6 +766,12 @@ u64 vrfm_link_probe(struct vrfm_link *link);
 bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note);
 bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count);
+
+/* backlog.c */
+void vrfm_link_events_locked(struct vrfm_link *link);
+void vrfm_link_events(struct vrfm_link *link);
+void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
+void vrfm_link_events_again(struct vrfm_link *link);
 
 /* debugfs.c */
 u64 vrfm_latency_begin(void);
