@@ -19,15 +19,9 @@
 #include "link.h"
 #include "priv.h"
 #include "trace.h"
-#include "twin.h"
 
 #define VRFM_PENALTY_MIN_MS 1000
 #define VRFM_PENALTY_MAX_MS 30000
-/*
- * Number of pages that the set of missed words of an absent peer may always
- * have, see vrfm_link_misses_much().
- */
-#define VRFM_MISSED_MIN 64
 
 struct workqueue_struct *vrfm_wq;
 
@@ -103,130 +97,6 @@ static void vrfm_fault(struct vrfm_dev *vdev, u32 bit, u32 type, u32 node)
 {
 	vrfm_lcsr_update(vdev, bit, true);
 	vrfm_event_raise(vdev, type, node, 0);
-}
-
-/**
- * vrfm_link_miss_own - mark all own words as missed by the peer
- * @link: link
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_miss_own(struct vrfm_link *link)
-{
-	WRITE_ONCE(link->missed.lost, true);
-	link->missed.lost_at = 0;
-}
-
-/*
- * Check whether an absent peer's set of missed words has become large: it has
- * more than VRFM_MISSED_MIN pages, and more than a quarter of the possible
- * pages. The map of own words then replaces the set.
- */
-static bool vrfm_link_misses_much(const struct vrfm_link *link)
-{
-	return link->state == VRFM_DOWN &&
-	       link->missed.map.used > VRFM_MISSED_MIN &&
-	       link->missed.map.used > link->missed.map.nchunks / 4;
-}
-
-/**
- * vrfm_link_miss - mark bytes as missed by the peer
- * @link: link
- * @offset: offset of the first byte
- * @len: number of bytes
- *
- * While &vrfm_missed.lost is set, the peer misses all own words from
- * &vrfm_missed.lost_at on. These words are not recorded again.
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
-{
-	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
-	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
-
-	if (link->missed.lost && first >= link->missed.lost_at)
-		return;
-	if (link->missed.lost)
-		n = min(n, link->missed.lost_at - first);
-	if (vrfm_map_set(&link->missed.map, first, n, gfp) ||
-	    vrfm_link_misses_much(link))
-		vrfm_link_miss_own(link);
-}
-
-/*
- * Update the status page after words were missed, and let the peer catch up. A
- * peer that was left behind catches up only after its penalty.
- */
-static void vrfm_link_missed(struct vrfm_link *link)
-{
-	vrfm_status_lost(link);
-	if (link->state == VRFM_SYNCING &&
-	    !time_before(jiffies, link->overload.hold_until))
-		vrfm_catchup_kick(link);
-}
-
-/**
- * vrfm_link_update - send a local write to the peer, or record it as missed
- * @link: link, which must have room if it is READY
- * @offset: offset of the first byte
- * @bytes: bytes that were written
- * @len: number of bytes
- * @block: block that has the same bytes, so that an adapter can read them
- *	later; NULL if they can be sent only in messages
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
-		      u32 len, struct vrfm_block *block)
-{
-	if (link->state != VRFM_READY) {
-		vrfm_link_miss(link, offset, len);
-		vrfm_link_missed(link);
-		return;
-	}
-	spin_lock_bh(&link->lock);
-	if (!block || !vrfm_direct_update_locked(link, offset, len, block)) {
-		vrfm_link_append_locked(link, VRFM_WIRE_UPDATE, offset, bytes,
-					len);
-		vrfm_link_push_locked(link);
-	}
-	spin_unlock_bh(&link->lock);
-}
-
-/**
- * vrfm_link_diff - send words that programs have stored into a page
- * @link: link, which must have room for a page if it is READY
- * @offset: offset of the page
- * @diff: the words
- *
- * The lock of the link is held until all runs are appended. If the lock were
- * released between two runs, the open message could be posted, and the second
- * run would need another message.
- *
- * Context: vrfm_dev.write_lock is held.
- */
-void vrfm_link_diff(struct vrfm_link *link, u32 offset,
-		    const struct vrfm_diff *diff)
-{
-	bool ready = link->state == VRFM_READY;
-	u32 first, n;
-
-	spin_lock_bh(&link->lock);
-	for (first = vrfm_diff_next(diff, 0, &n); first < VRFM_PAGE_WORDS;
-	     first = vrfm_diff_next(diff, first + n, &n)) {
-		if (ready)
-			vrfm_link_append_locked(link, VRFM_WIRE_UPDATE,
-						offset + first * VRFM_WORD,
-						&diff->words[first],
-						n * VRFM_WORD);
-		else
-			vrfm_link_miss(link, offset + first * VRFM_WORD,
-				       n * VRFM_WORD);
-	}
-	vrfm_link_push_locked(link);
-	spin_unlock_bh(&link->lock);
-	vrfm_link_missed(link);
 }
 
 /**
@@ -413,39 +283,6 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	pr_info_ratelimited("%s: node %u is linked\n",
 			    dev_name(&link->vdev->dev), link->peer.node);
 	vrfm_catchup_kick(link);
-}
-
-static void vrfm_link_miss_slot(struct vrfm_link *link,
-				const struct vrfm_slot *slot)
-{
-	const void *at = slot->pack.msg + sizeof(struct vrfm_wire_head);
-	struct vrfm_run run;
-	u16 i;
-
-	if (slot->type != VRFM_WIRE_UPDATE)
-		return;
-	for (i = 0; i < slot->pack.count; i++) {
-		at = vrfm_proto_next_run(at, &run);
-		vrfm_link_miss(link, run.offset, run.len);
-	}
-}
-
-/*
- * Record the words of all unacknowledged messages as missed. A message may have
- * a thousand runs, so let writers take vrfm_dev.write_lock after each message.
- * The slots do not change: writers do not use them while the link is DOWN, and
- * vrfm_link_up() is not called before vrfm_link_down() has returned.
- */
-static void vrfm_link_miss_slots(struct vrfm_link *link)
-{
-	u64 sequence;
-
-	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
-	     sequence++) {
-		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
-		rt_mutex_unlock(&link->vdev->write_lock);
-		rt_mutex_lock(&link->vdev->write_lock);
-	}
 }
 
 /*

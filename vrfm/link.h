@@ -736,15 +736,9 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
 void vrfm_link_down(struct vrfm_link *link, int reason);
 void vrfm_link_protocol_error(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
-void vrfm_link_miss_own(struct vrfm_link *link);
-void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
-		      u32 len, struct vrfm_block *block);
-void vrfm_link_diff(struct vrfm_link *link, u32 offset,
-		    const struct vrfm_diff *diff);
 void vrfm_link_overloaded(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);
 void vrfm_link_fall_back(struct vrfm_link *link);
-void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
 const char *vrfm_link_state_name(enum vrfm_link_state state);
 
 /* window.c */
@@ -772,6 +766,15 @@ void vrfm_link_events_locked(struct vrfm_link *link);
 void vrfm_link_events(struct vrfm_link *link);
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
 void vrfm_link_events_again(struct vrfm_link *link);
+
+/* missed.c */
+void vrfm_link_miss_own(struct vrfm_link *link);
+void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
+void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
+		      u32 len, struct vrfm_block *block);
+void vrfm_link_diff(struct vrfm_link *link, u32 offset,
+		    const struct vrfm_diff *diff);
+void vrfm_link_miss_slots(struct vrfm_link *link);
 
 /* debugfs.c */
 u64 vrfm_latency_begin(void);

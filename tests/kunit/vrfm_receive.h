@@ -98,6 +98,7 @@ static int fuzz_page_mapcount(struct page *page)
 #include "../../vrfm/link.c"
 #include "../../vrfm/window.c"
 #include "../../vrfm/backlog.c"
+#include "../../vrfm/missed.c"
 
 /* Count the pairs of words that are merged by one store. */
 static unsigned int fuzz_pairs;
