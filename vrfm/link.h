@@ -731,11 +731,10 @@ extern struct workqueue_struct *vrfm_wq;
 struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer);
 void vrfm_link_put(struct vrfm_link *link);
+void vrfm_fault(struct vrfm_dev *vdev, u32 bit, u32 type, u32 node);
 void vrfm_link_break_locked(struct vrfm_link *link);
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
 void vrfm_link_down(struct vrfm_link *link, int reason);
-void vrfm_link_protocol_error(struct vrfm_link *link);
-void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
 void vrfm_link_overloaded(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);
 void vrfm_link_fall_back(struct vrfm_link *link);
@@ -775,6 +774,10 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff);
 void vrfm_link_miss_slots(struct vrfm_link *link);
+
+/* rx.c */
+void vrfm_link_protocol_error(struct vrfm_link *link);
+void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
 
 /* debugfs.c */
 u64 vrfm_latency_begin(void);

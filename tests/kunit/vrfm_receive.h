@@ -99,6 +99,7 @@ static int fuzz_page_mapcount(struct page *page)
 #include "../../vrfm/window.c"
 #include "../../vrfm/backlog.c"
 #include "../../vrfm/missed.c"
+#include "../../vrfm/rx.c"
 
 /* Count the pairs of words that are merged by one store. */
 static unsigned int fuzz_pairs;

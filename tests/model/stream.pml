@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A link from node A to node B: vrfm/link.c, vrfm/catchup.c.
+ * A link from node A to node B: link.c, window.c, backlog.c, missed.c, rx.c and
+ * catchup.c of vrfm.
  *
  * A repeatedly writes data, then a counter, and then sends an event. The link is
  * cut and comes up again. While the link is down, B may restart, or the admin of A
