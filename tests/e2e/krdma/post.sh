@@ -507,8 +507,11 @@ endings() {
 	done
 }
 
+idle() { ! in_flight; }
+
 # Let a queue pair refuse all work requests. Post a chain of requests that needs two doorbells, and requests that need
-# many work requests each. Each request completes once, with an error.
+# many work requests each. Each request completes once, with an error. A reset drops work requests in flight without a
+# completion, so wait until there are none. The connection may have just sent a CREDIT.
 not_taken() {
 	local what
 	# Skip siw, whose queue pair refuses work requests only in transient states.
@@ -516,6 +519,8 @@ not_taken() {
 	for what in "write virt 17 64 chain=17" "write pages 4 100000 chain=4"; do
 		kt connect n "$server" 7001 rw=1 max_msg="$size"
 		kt_is 0 "connected for a queue pair that refuses work requests"
+		within 10 idle
+		ok $? "no work request is in flight"
 		kt reset n
 		kt_is 0 "the queue pair is reset"
 		# shellcheck disable=SC2086 # words of a command
