@@ -835,8 +835,7 @@ static bool krdma_cm_needs_hang_up(const struct krdma_conn *conn)
 {
 	return krdma_conn_was_established(conn) && !conn->acc.acceptor &&
 	       !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
-	       rdma_protocol_iwarp(conn->cb.cm_id->device,
-				   conn->cb.cm_id->port_num);
+	       conn->hw.is_iwarp;
 }
 
 /**
