@@ -685,13 +685,11 @@ static void wanted_image_ages_since_info_note(struct kunit *test)
 }
 
 /*
- * The INFO of this node is 30 s older than the INFO of the peer. The image of
- * this node is 90 s old by now, so it is older than the image of the peer.
+ * Let this node have sent its INFO 30 s ago, when its image was 60 s old. So its
+ * image is 90 s old by now.
  */
-static void ages_of_different_moments_are_not_compared(struct kunit *test)
+static void sent_info_before(struct fuzz *f)
 {
-	struct fuzz *f = test->priv;
-
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
 	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
@@ -700,6 +698,18 @@ static void ages_of_different_moments_are_not_compared(struct kunit *test)
 		.id = f->vdev->resync.lineage,
 	};
 	f->link->lineage.sent_at = ktime_sub_ms(ktime_get(), 30000);
+	f->link->catchup.todo = 0;
+}
+
+/*
+ * The INFO of this node is 30 s older than the INFO of the peer. By now the
+ * image of this node is older than the image of the peer.
+ */
+static void ages_of_different_moments_are_not_compared(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	sent_info_before(f);
 	say_age(test, 85000);
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	KUNIT_EXPECT_TRUE(test, f->link->catchup.todo & VRFM_TODO_INFO);
@@ -717,15 +727,7 @@ static void certain_age_sends_no_info_note(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
-	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
-	f->link->lineage.sent = (struct vrfm_note){
-		.kind = VRFM_NOTE_INFO, .value = 60000,
-		.id = f->vdev->resync.lineage,
-	};
-	f->link->lineage.sent_at = ktime_sub_ms(ktime_get(), 30000);
-	f->link->catchup.todo = 0;
+	sent_info_before(f);
 	say_age(test, 59000);
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
