@@ -134,6 +134,7 @@ def unexplained():
 
 
 WIDTH = 120
+README_LINES = 150	# a newcomer reads it in one go
 
 
 def wide():
@@ -175,7 +176,10 @@ def docs(log):
     write(log, "".join(f"JSON without a description: {field}\n" for field in fields))
     long = wide()
     write(log, "".join(f"longer than {WIDTH} columns: {line}\n" for line in long))
-    return status == 0 and not any((missing, lines, fields, long))
+    readme = len((TOP / "README.md").read_text(encoding="utf-8").splitlines())
+    if readme > README_LINES:
+        write(log, f"README.md has {readme} lines, more than {README_LINES}\n")
+    return status == 0 and readme <= README_LINES and not any((missing, lines, fields, long))
 
 
 def shellcheck_reads():
