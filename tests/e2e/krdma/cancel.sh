@@ -21,6 +21,10 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
+# On siw, a connection that ends before it is accepted may destroy the listener, and later panic the kernel (see
+# tests/vm/README.rst). So there the connections that are cancelled go to an address without a host.
+silent=$server
+[[ $LINK != siw ]] || silent=$(addr4 250)
 
 # ended ERRNO WHAT: one case: the background job "wait" ends with ERRNO, in time.
 ended() {
@@ -31,7 +35,7 @@ ended() {
 # start_wait CALL: start a process of the client that waits in CALL.
 start_wait() {
 	case $1 in
-	connect) kt_start wait connect w "$server" 7001 connect_ms=60000 ;;
+	connect) kt_start wait connect w "$silent" 7001 connect_ms=60000 ;;
 	receive) kt_start wait receive w 64 ;;
 	peek) kt_start wait peek w ;;
 	*) kt_start wait pump w 65536 60000 ;;
@@ -71,7 +75,7 @@ client_waits() {
 
 client_kthreads() {
 	local what
-	for what in "connect w $server 7001 connect_ms=60000" "receive w 64" "peek w" "pump w 65536 60000"; do
+	for what in "connect w $silent 7001 connect_ms=60000" "receive w 64" "peek w" "pump w 65536 60000"; do
 		prepare "${what%% *}"
 		kt kthread job "$what"
 		waiting "${what%% *}"
