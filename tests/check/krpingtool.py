@@ -138,6 +138,17 @@ def check_listening():
     expect(err.getvalue() == "krping: run 7 is listening on 10.56.0.1:9999\n", f"listening: {err.getvalue()!r}")
 
 
+def check_late_listening():
+    """Check that the address of a server in the background is shown although it begins to listen late."""
+    module, err = loaded(), io.StringIO()
+    line = "run=7 state=running role=server error=0"
+    lines = iter([f"{line} sent=0", f"{line} sent=0", f"{line} listen=10.56.0.1:9999 sent=0", f"{line} sent=0"])
+    module.look = lambda descriptor: next(lines)
+    with contextlib.redirect_stderr(err):
+        module.announce_late(0, module.Announcement(True))
+    expect(err.getvalue() == "krping: run 7 is listening on 10.56.0.1:9999\n", f"late: {err.getvalue()!r}")
+
+
 def check_long_list(folder):
     """Check that a text of the kernel of more than 64 KiB, such as a long list of runs, is read whole."""
     text = "".join(f"run={number} state=over result=0 words={'x' * 300}\n" for number in range(1000))
@@ -240,6 +251,7 @@ def check_all(folder):
     check_early(folder)
     check_reasons()
     check_listening()
+    check_late_listening()
     check_long_list(folder)
     check_version()
     check_json(result, folder)
