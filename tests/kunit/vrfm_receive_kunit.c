@@ -1319,6 +1319,7 @@ static void link_down_lets_writers_in_between(struct kunit *test)
 {
 	struct look look = { };
 	struct fuzz *f = test->priv;
+	struct task_struct **owner = &f->vdev->write_lock.rtmutex.owner;
 	struct task_struct *task;
 	unsigned int i;
 
@@ -1335,7 +1336,8 @@ static void link_down_lets_writers_in_between(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	get_task_struct(task);
 	wake_up_process(task);
-	for (i = 0; i < 2000 && task_is_running(task); i++)
+	/* Bit 0 of the owner is set if a task waits for the lock. */
+	for (i = 0; i < 2000 && !((long)READ_ONCE(*owner) & 1); i++)
 		usleep_range(1000, 2000);
 	vrfm_link_miss_slots(f->link);
 	rt_mutex_unlock(&f->vdev->write_lock);
