@@ -12,8 +12,11 @@
 #ifndef KRDMA_COMPAT_H
 #define KRDMA_COMPAT_H
 
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <linux/rmap.h>
+#include <linux/slab.h>
 #include <linux/version.h>
 #include <rdma/ib_verbs.h>
 
@@ -87,6 +90,91 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 #if !KRDMA_HAS_WQ_PERCPU
 #define WQ_PERCPU 0
+#endif
+
+/*
+ * hrtimer_setup() exists since v6.13, commit 908a1d775422 ("hrtimers: Introduce
+ * hrtimer_setup() to replace hrtimer_init()").
+ */
+#ifndef KRDMA_HAS_HRTIMER_SETUP
+#define KRDMA_HAS_HRTIMER_SETUP (KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
+
+/*
+ * alloc_netdev_dummy() exists since v6.10, commit b209bd6d0bff ("net: create a
+ * dummy net_device allocator"). It replaces init_dummy_netdev().
+ */
+#ifndef KRDMA_HAS_ALLOC_DUMMY
+#define KRDMA_HAS_ALLOC_DUMMY (KERNEL_VERSION(6, 10, 0) <= LINUX_VERSION_CODE)
+#endif
+
+/**
+ * krdma_alloc_dummy - allocate an interface that has only NAPI contexts
+ *
+ * Return: interface to free with krdma_free_dummy(), or NULL.
+ */
+static inline struct net_device *krdma_alloc_dummy(void)
+{
+#if KRDMA_HAS_ALLOC_DUMMY
+	return alloc_netdev_dummy(0);
+#else
+	struct net_device *netdev = kzalloc(sizeof(*netdev), GFP_KERNEL);
+
+	if (netdev)
+		init_dummy_netdev(netdev);
+	return netdev;
+#endif
+}
+
+/**
+ * krdma_free_dummy - free an interface of krdma_alloc_dummy()
+ * @netdev: interface without NAPI contexts, or NULL
+ */
+static inline void krdma_free_dummy(struct net_device *netdev)
+{
+#if KRDMA_HAS_ALLOC_DUMMY
+	if (netdev)
+		free_netdev(netdev);
+#else
+	kfree(netdev);
+#endif
+}
+
+/*
+ * The last parameter of ib_device_ops.create_cq() is struct uverbs_attr_bundle
+ * since v6.11, commit dd6d7f8574d7 ("RDMA: Pass entire uverbs attr bundle to
+ * create cq function"). Before, it was struct ib_udata. The compiler compares
+ * the types, because no single line of the header shows the difference.
+ */
+#define KRDMA_CREATE_CQ_ATTRS						\
+	typeof(__builtin_choose_expr(					\
+		__builtin_types_compatible_p(				\
+			typeof(((const struct ib_device_ops *)0)->create_cq), \
+			int (*)(struct ib_cq *,				\
+				const struct ib_cq_init_attr *,		\
+				struct ib_udata *)),			\
+		(struct ib_udata *)0, (struct uverbs_attr_bundle *)0))
+
+/*
+ * ib_device_ops.reg_user_mr() has a parameter for a DMA handle since v6.17
+ * ("IB: Extend UVERBS_METHOD_REG_MR to get DMAH").
+ */
+#ifndef KRDMA_HAS_DMAH
+#define KRDMA_HAS_DMAH (KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE)
+#endif
+#if KRDMA_HAS_DMAH
+#define KRDMA_REG_USER_MR_DMAH struct ib_dmah *dmah,
+#else
+#define KRDMA_REG_USER_MR_DMAH
 #endif
 
 /*

@@ -338,12 +338,27 @@ FEATURES = {
                  "u32 crc32c(u32 crc, const void *p, size_t len);", "CRC: crc32c;")),
     "workqueue.h": (("\tWQ_UNBOUND\t\t= 1 << 1, /* WQ_PERCPU is not */", "PERCPU: 0;"),
                     ("\tWQ_UNBOUND\t\t= 1 << 1,\n\tWQ_PERCPU\t\t= 1 << 8,", "PERCPU: WQ_PERCPU;")),
+    "hrtimer.h": (("extern void hrtimer_start_range_ns(struct hrtimer *timer, ktime_t tim,", "SETUP: own;"),
+                  ("extern void hrtimer_setup(struct hrtimer *timer,\nextern void hrtimer_start_range_ns(struct hrtimer *timer,",
+                   "SETUP: kernel;")),
+    "netdevice.h": (("void free_netdev(struct net_device *dev);", "init_dummy_netdev(netdev);"),
+                    ("void free_netdev(struct net_device *dev);\nstruct net_device *alloc_netdev_dummy(int sizeof_priv);",
+                     "return alloc_netdev_dummy(0);")),
+    "../rdma/ib_verbs.h": (("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,", "DMAH: ;"),
+                           ("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,\n\t\t\t\t     struct ib_dmah *dmah,",
+                            "DMAH: struct ib_dmah *dmah,;")),
     "rmap.h": (("int folio_mkclean(struct folio *);", "*mapping, pgoff_t index, struct page *page) { return false; }"),
                ("int folio_mkclean(struct folio *);\nint mapping_wrprotect_range(struct address_space *mapping, pgoff_t pgoff,",
                 "{ mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1); return true; }")),
 }
 PROBE = """#include "compat.h"
 NS: KRDMA_NS; DEVNODE: KRDMA_CONST_DEVICE struct; CRC: krdma_crc32c; PERCPU: WQ_PERCPU;
+DMAH: KRDMA_REG_USER_MR_DMAH;
+#if KRDMA_HAS_HRTIMER_SETUP
+SETUP: kernel;
+#else
+SETUP: own;
+#endif
 """
 SHOWN = """include $(src)/Kbuild
 $(info $(subdir-ccflags-y))
@@ -362,7 +377,8 @@ def headers(place, new, names):
 def compat(tree, place, version, script="Makefile.build"):
     """Return the flags that Kbuild sets for a kernel in PLACE, and include/compat.h as preprocessed with them."""
     nothing = place / "nothing"
-    for name in ("linux/mm.h", "linux/rmap.h", "rdma/ib_verbs.h", "linux/version.h"):
+    for name in ("linux/hrtimer.h", "linux/mm.h", "linux/netdevice.h", "linux/rmap.h", "linux/slab.h", "rdma/ib_verbs.h",
+                 "linux/version.h"):
         (nothing / name).parent.mkdir(parents=True, exist_ok=True)
         (nothing / name).touch()
     (nothing / "linux/version.h").write_text(f"#define LINUX_VERSION_CODE KERNEL_VERSION({version}, 0)\n"
@@ -387,7 +403,7 @@ def features_are_seen(tree):
             (place / "source/include/linux").mkdir(parents=True)
             (place / "source/include/linux/mm.h").write_text("/* moved */\n", encoding="ascii")
         flags, text = compat(tree, place, version)
-        expect(len([flag for flag in flags if flag.startswith("-DKRDMA_HAS_")]) == (7 if shown else 0), f"{case}: {flags}")
+        expect(len([flag for flag in flags if flag.startswith("-DKRDMA_HAS_")]) == (len(FEATURES) + 1 if shown else 0), f"{case}: {flags}")
         for name in names:
             wanted = FEATURES[name][new][1].split("|")
             expect(all(words in text for words in wanted), f"{case}: {name}: no {wanted} in {text}")
