@@ -80,6 +80,20 @@ static void ntrdma_session_hear(struct ntrdma_session *s,
 }
 
 /*
+ * Refuse a hello. The page may still have the acceptance of an earlier hello,
+ * so write it again with 0 as the accepted number.
+ */
+static enum ntrdma_step ntrdma_session_refuse(struct ntrdma_session *s,
+					      enum ntrdma_reason reason)
+{
+	bool was_accepted = s->yours;
+
+	s->reason = reason;
+	s->yours = 0;
+	return was_accepted ? NTRDMA_STEP_ACCEPT : NTRDMA_STEP_WAIT;
+}
+
+/*
  * Accept the peer's session, unless the peer was writing its page during the
  * look. The other words belong to the session only if its number was the same
  * when it was read before them (look->before), with them, and after them
@@ -100,12 +114,11 @@ static enum ntrdma_step ntrdma_session_greet(struct ntrdma_session *s,
 	if (!number || number != look->before || number != look->again)
 		return NTRDMA_STEP_WAIT;
 	refused = ntrdma_hello_decode(&theirs, &look->hello, member);
-	if (refused) {
-		s->reason = refused;
-		return NTRDMA_STEP_WAIT;
-	}
+	if (refused)
+		return ntrdma_session_refuse(s, refused);
 	is_new = number != s->yours;
 	s->yours = number;
+	s->theirs = theirs;
 	/*
 	 * At an earlier look, words of the hello may have been missing, because
 	 * writes can be lost. So agree on the terms again at each look.

@@ -22,6 +22,7 @@ enum ntrdma_link_state {
  * @state: state of the link
  * @my: number of this side's session
  * @yours: number of the peer's session that this side has accepted, or 0
+ * @theirs: hello of the peer's session; valid if @yours is not 0
  * @terms: agreement; valid if @yours is not 0
  * @beat: last beat of the peer that differed from the one before
  * @traffic: last sum of the peer's indexes that differed from the one before
@@ -33,6 +34,7 @@ struct ntrdma_session {
 	enum ntrdma_link_state state;
 	u32 my;
 	u32 yours;
+	struct ntrdma_hello theirs;
 	struct ntrdma_terms terms;
 	u32 beat;
 	u32 traffic;
