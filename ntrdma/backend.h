@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Interface between the device and its back ends. A back end provides windows
+ * and doorbells, and knows nothing of rings, sessions or verbs.
+ */
+#ifndef NTRDMA_BACKEND_H
+#define NTRDMA_BACKEND_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+struct net_device;
+struct ntrdma_dev;
+
+/* Both sides cache the same memory, so a fence orders a load after a store. */
+#define NTRDMA_COHERENT	BIT(0)
+/* A doorbell reaches the peer. Without it, a timer polls each lane. */
+#define NTRDMA_BELLS	BIT(1)
+
+/**
+ * struct ntrdma_window - the two windows between this member and a peer
+ * @in: inbox, which the peer writes and this member reads; cached memory, at
+ *	least %NTRDMA_INBOX_MIN bytes
+ * @out: inbox of the peer, which this member writes and never reads. With
+ *	%NTRDMA_COHERENT it is ordinary memory
+ * @size: bytes of each of the two
+ */
+struct ntrdma_window {
+	void *in;
+	void __iomem *out;
+	size_t size;
+};
+
+/**
+ * struct ntrdma_backend_ops - functions of a back end
+ * @name: name for sysfs and logs
+ * @flags: %NTRDMA_COHERENT, %NTRDMA_BELLS
+ * @lanes: return the number of doorbells that the back end can distinguish
+ * @start: begin to use the windows. May sleep. It calls ntrdma_peer_add() for
+ *	each peer, now or later. Returns 0 or an error code
+ * @stop: end it. May sleep. After it returns, the back end calls no function of
+ *	the device except ntrdma_peer_remove(); the windows are still mapped
+ * @release: free what belongs to the back end, after the device has removed all
+ *	peers. Called after @stop, and only if @start has succeeded. May sleep
+ * @ring: ring the doorbell of a lane of a peer. Called with bottom halves
+ *	disabled, under no lock. If the peer is this member, the device itself
+ *	schedules its lane
+ */
+struct ntrdma_backend_ops {
+	const char *name;
+	u32 flags;
+	unsigned int (*lanes)(struct ntrdma_dev *dev);
+	int (*start)(struct ntrdma_dev *dev);
+	void (*stop)(struct ntrdma_dev *dev);
+	void (*release)(struct ntrdma_dev *dev);
+	void (*ring)(struct ntrdma_dev *dev, u8 member, u8 lane);
+};
+
+/**
+ * struct ntrdma_config - properties of a device
+ * @ops: functions of its back end
+ * @priv: data of the back end, see ntrdma_dev_priv()
+ * @name: name of the RDMA device; may have a %d
+ * @member: number of this member
+ * @members: number of members, 2 to %NTRDMA_MEMBERS
+ * @ring_kb: maximum size of a ring, in KiB; 0: the default of the core
+ * @netdev: interface with the addresses of the device; the device takes a
+ *	reference of its own
+ */
+struct ntrdma_config {
+	const struct ntrdma_backend_ops *ops;
+	void *priv;
+	const char *name;
+	u8 member;
+	u8 members;
+	u32 ring_kb;
+	struct net_device *netdev;
+};
+
+struct ntrdma_dev *ntrdma_dev_create(const struct ntrdma_config *config);
+void ntrdma_dev_destroy(struct ntrdma_dev *dev);
+int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
+		    const struct ntrdma_window *window);
+void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member);
+void ntrdma_bell(struct ntrdma_dev *dev, u8 lane);
+void *ntrdma_dev_priv(const struct ntrdma_dev *dev);
+
+#endif /* NTRDMA_BACKEND_H */
