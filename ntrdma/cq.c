@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues.
+ *
+ * A QP adds its completions under ntrdma_qp.lock, and calls the consumer's
+ * handler after it has released all locks. The QP belongs to the queue until it
+ * is destroyed, so the queue exists during the call.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+/**
+ * ntrdma_create_cq - create a completion queue
+ * @ib: queue, allocated by the core
+ * @init: properties
+ * @attrs: NULL
+ *
+ * The number of entries is rounded up to a power of 2, so that the free-running
+ * indexes may wrap.
+ *
+ * Context: may sleep.
+ * Return: 0 or an error code.
+ */
+int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
+		     KRDMA_CREATE_CQ_ATTRS attrs)
+{
+	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
+	int node = ibdev_to_node(ib->device);
+
+	if (init->flags)
+		return -EOPNOTSUPP;
+	if (!init->cqe || init->cqe > NTRDMA_MAX_CQE ||
+	    init->comp_vector >= ib->device->num_comp_vectors)
+		return -EINVAL;
+
+	cq->size = roundup_pow_of_two(init->cqe);
+	cq->wc = kvmalloc_node(array_size(cq->size, sizeof(*cq->wc)),
+			       GFP_KERNEL, node);
+	if (!cq->wc)
+		return -ENOMEM;
+
+	spin_lock_init(&cq->lock);
+	ib->cqe = cq->size;
+	return 0;
+}
+
+/**
+ * ntrdma_destroy_cq - destroy a completion queue
+ * @ib: queue; no QP uses it
+ * @udata: NULL
+ *
+ * Context: may sleep.
+ * Return: 0.
+ */
+int ntrdma_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
+{
+	kvfree(to_ntrdma_cq(ib)->wc);
+	return 0;
+}
+
+static u32 ntrdma_cq_count(const struct ntrdma_cq *cq)
+{
+	return cq->head - cq->tail;
+}
+
+/**
+ * ntrdma_poll_cq - remove completions from the queue
+ * @ib: queue
+ * @num: maximum number of completions
+ * @wc: where to store the completions
+ *
+ * Context: any.
+ * Return: number of completions.
+ */
+int ntrdma_poll_cq(struct ib_cq *ib, int num, struct ib_wc *wc)
+{
+	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
+	unsigned long flags;
+	int done = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while (done < num && ntrdma_cq_count(cq))
+		wc[done++] = cq->wc[cq->tail++ & (cq->size - 1)];
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return done;
+}
+
+/**
+ * ntrdma_req_notify_cq - arm the queue
+ * @ib: queue
+ * @flags: events to wait for, and %IB_CQ_REPORT_MISSED_EVENTS
+ *
+ * A queue that is armed for any completion stays so until its handler is
+ * called, even if it is armed again for solicited ones.
+ *
+ * Context: any.
+ * Return: 1 if @flags requests to report missed events and the queue is not
+ * empty, otherwise 0.
+ */
+int ntrdma_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
+{
+	enum ib_cq_notify_flags events = flags & IB_CQ_SOLICITED_MASK;
+	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
+	unsigned long irq;
+	int missed;
+
+	spin_lock_irqsave(&cq->lock, irq);
+	if (cq->armed != IB_CQ_NEXT_COMP)
+		cq->armed = events;
+	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) && ntrdma_cq_count(cq);
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return missed;
+}
+
+/* Disarm the queue if it waits for this completion. Caller holds @cq->lock. */
+static bool ntrdma_cq_disarm(struct ntrdma_cq *cq, const struct ib_wc *wc,
+			     bool solicited)
+{
+	if (!cq->armed)
+		return false;
+	if (cq->armed == IB_CQ_SOLICITED && !solicited &&
+	    wc->status == IB_WC_SUCCESS)
+		return false;
+
+	cq->armed = 0;
+	return true;
+}
+
+/**
+ * ntrdma_cq_add - add a completion to the queue
+ * @cq: queue
+ * @wc: completion
+ * @solicited: the peer has requested a solicited event
+ * @notify: set to true if the caller must call ntrdma_cq_notify() when it has
+ *	released its locks; otherwise unchanged
+ *
+ * Context: any.
+ * Return: true; false if the queue has no room. The completion is lost then,
+ * and ntrdma_cq.full is set.
+ */
+bool ntrdma_cq_add(struct ntrdma_cq *cq, const struct ib_wc *wc, bool solicited,
+		   bool *notify)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	room = ntrdma_cq_count(cq) < cq->size;
+	if (room) {
+		cq->wc[cq->head++ & (cq->size - 1)] = *wc;
+		if (ntrdma_cq_disarm(cq, wc, solicited))
+			*notify = true;
+	} else {
+		cq->full = true;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return room;
+}
+
+/**
+ * ntrdma_cq_notify - call the consumer's completion handler
+ * @cq: queue
+ *
+ * Context: the caller holds no lock. The handler does not sleep.
+ */
+void ntrdma_cq_notify(struct ntrdma_cq *cq)
+{
+	if (cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
