@@ -22,9 +22,9 @@ WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*",
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
 # {files: module}: a scenario depends on these files only if it names the module.
-MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
+MODULES = {"ntrdma/*": "ntrdma", "vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
            "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/kother/*": "krdma_other",
-           "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
+           "tests/e2e/vhostile/*": "vrfm_hostile", "tests/e2e/nverbs/*": "nverbs", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"		# fnmatch() also finds scripts in folders below, because * matches "/"
 COMMON = "lib.sh"			# all scenarios use it, so the modules that it names do not count
@@ -61,7 +61,7 @@ def script(top, name):
 def irrelevant(top, part):
     """Return patterns of files on which PART does not depend; PART runs scripts."""
     texts = [script(top, name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
-    named = set(re.findall(r"\w+", " ".join(texts)))
+    named = set(re.findall(r"\w+", " ".join(texts))) | ({"ntrdma"} if part.name.endswith("-ntr") else set())
     return [*WORDS, *(() if part.userspace else USERSPACE),
             *(pattern for pattern, module in MODULES.items() if module not in named)]
 

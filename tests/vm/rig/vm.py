@@ -13,7 +13,7 @@ import tempfile
 from rig import cache, hypervisor, kernels, modules, need, nodes
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
-LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
+LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw", "ntr": "ntrdma"}
 MEMORY = {"uml-debug": "2G"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
@@ -48,6 +48,8 @@ def check(parser, args):
     """Return ARGS, or exit with an error message of one line if they cannot work."""
     if args.link == "siw" and args.kernel.startswith("stock"):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
+    if args.link == "ntr" and not args.kernel.startswith("uml"):
+        refuse(f"--link ntr: the nodes must be namespaces of one kernel, and those of {args.kernel} are machines")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -79,7 +81,8 @@ def fill(run_dir, args, kernel):
         if args.load:
             raise
         cache.say(f"{error}: /modules is empty")
-    missing = [name for name in args.load.split() if not (rig / f"modules/{name}.ko").exists()]
+    own = ["ntrdma"] if args.link == "ntr" else []
+    missing = [name for name in own + args.load.split() if not (rig / f"modules/{name}.ko").exists()]
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
     (rig / "conf").write_text(configuration(args, kernel), encoding="utf-8")
@@ -90,7 +93,7 @@ def configuration(args, kernel):
     """Return the variables for the shell programs of a node, as lines that busybox can also read."""
     values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
               "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
-              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel)),
+              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
@@ -105,17 +108,18 @@ def boots_systemd(args, kernel):
     return own and os.path.exists(os.path.join(args.root, "usr/lib/systemd/systemd"))
 
 
-def in_namespaces(kernel):
+def in_namespaces(args, kernel):
     """Return True if the nodes are namespaces of one kernel.
 
-    They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep.
+    They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep. They are
+    with --link ntr, because the back end "local" connects devices of one kernel.
     """
-    return kernel.is_uml and kernel.debug
+    return kernel.is_uml and (kernel.debug or args.link == "ntr")
 
 
 def boot(setup, args, kernel):
     """Run all nodes until they are off, or until the time limit; return the fleet."""
-    fleet = nodes.Fleet(setup, args.nodes, in_namespaces(kernel))
+    fleet = nodes.Fleet(setup, args.nodes, in_namespaces(args, kernel))
     try:
         fleet.start()
         fleet.wait(args.timeout)
