@@ -107,7 +107,10 @@ finish() {
 # tests/vm/README.rst). QP 1 sets up all connections: if it stops, the node is unreachable until its RDMA device is
 # recreated, and no message reports that. The interface rejects packets while a qdisc is replaced, but accepts them while
 # a qdisc is changed.
+#
+# The data of ntr devices does not pass the interface.
 network_ready() {
+	[[ $LINK != ntr ]] || return 0
 	modprobe -q sch_netem
 	if [[ $(tc qdisc show dev "$NETDEV" root) == *" netem "* ]]; then
 		# An earlier scenario of this boot has added netem: remove the rules of that scenario.
@@ -124,8 +127,14 @@ network_rate=
 # with this rate, a variable delay does not reorder packets.
 network_no_rate="rate 1000gbit"
 
-# network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them.
+# network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them. An ntr device can
+# only be cut.
 network() {
+	if [[ $LINK == ntr ]]; then
+		[[ $* == "" || $* == "loss 100%" ]] || { echo "ntr: cannot do: $*" >&2; return 1; }
+		echo $(($# > 0)) >"/sys/kernel/debug/ntrdma/$RDMADEV/cut"
+		return
+	fi
 	[[ " $* " != *" rate "* ]] || network_rate=$network_no_rate
 	# shellcheck disable=SC2086 # two words
 	tc qdisc change dev "$NETDEV" root netem limit $network_limit $network_rate "$@"

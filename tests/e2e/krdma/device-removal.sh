@@ -8,7 +8,7 @@
 #   node 1 (echoes, exports buffers, krping server) <--- messages, reads and writes, krping ---> node 2
 #   first node 2 loses its device, then node 1 loses its device, then node 2 loses its network
 #
-# kernels: uml uml-debug
+# kernels: uml uml-debug uml-debug/ntr
 # long: debug-6.1 uml/siw debug-6.1/siw stock-6.1 stock-new
 # load: krdma krdma_test krping
 # timeout: 420

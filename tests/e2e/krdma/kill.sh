@@ -13,7 +13,7 @@
 #
 # kernels: uml
 # alone: debug-6.1
-# long: uml/siw uml-debug debug-6.1/siw stock-6.1 stock-new
+# long: uml/siw uml-debug debug-6.1/siw stock-6.1 stock-new uml/ntr
 # load: krdma krdma_test krping
 # timeout: 900
 

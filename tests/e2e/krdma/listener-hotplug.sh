@@ -9,7 +9,7 @@
 #   node 1 (echoes on 7000 … 7003, its device is removed and recreated) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# long: stock-6.1 uml/siw uml-debug debug-6.1
+# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr
 # load: krdma krdma_test
 # timeout: 300
 

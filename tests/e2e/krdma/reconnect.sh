@@ -11,7 +11,7 @@
 #
 # kernels:
 # alone: uml
-# long: stock-6.1 uml/siw uml-debug debug-6.1
+# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr
 # load: krdma krdma_test
 # timeout: 600
 
@@ -146,7 +146,7 @@ keep() {
 
 # The log has one line for the first failure and one for the next success, however many attempts fail between them.
 log_is_short() {
-	[[ $KERNEL != uml-debug ]] || return 0
+	((! NAMESPACES)) || return 0
 	local down up
 	down=$(dmesg_node | grep -c "$server:7000: not connected")
 	up=$(dmesg_node | grep -c "$server:7000: connected")

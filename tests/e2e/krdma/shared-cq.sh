@@ -11,7 +11,7 @@
 #
 # kernels:
 # alone: uml
-# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr
 # load: krdma krdma_test
 # timeout: 600
 

@@ -6,7 +6,7 @@
 #
 #   node 1 (server) <--- messages, READ, WRITE, SEND with invalidate ---> node 2 (client)
 #
-# kernels: uml
+# kernels: uml uml/ntr
 # long: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug
 # load: krdma krping
 # timeout: 900
@@ -253,7 +253,7 @@ shared() {
 		ok $((!$?)) "one of two clients with srq disconnects by fault=kill"
 		sleep 0.5
 		check "a client with srq continues when another one has disconnected" kill -0 $!
-		kill -INT $!
+		kill -TERM $!
 		{ wait $!; } 2>/dev/null
 	fi
 }

@@ -11,7 +11,7 @@
 #        node 3
 #
 # nodes: 3
-# kernels: uml
+# kernels: uml uml/ntr
 # alone: uml/siw uml-debug stock-6.1 stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
@@ -313,7 +313,7 @@ last_zero() {
 together
 late
 last_words
-if [[ $KERNEL == uml-debug ]]; then
+if ((NAMESPACES)); then
 	skip "words of a former epoch" "the nodes share a kernel"
 else
 	former_life one 3

@@ -368,7 +368,7 @@ not_inserted() {
 
 in_one_line() {
 	local i peers=
-	if [[ $KERNEL == uml-debug ]]; then
+	if ((NAMESPACES)); then
 		skip "a device by parameters of the module" "the nodes share a kernel"
 		return
 	fi

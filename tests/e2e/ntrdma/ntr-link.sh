@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# ntr-link: the links of ntrdma. A short interruption costs nothing but time. After a long one, when an interface goes down
+# or gets another address, and when the module is unloaded, connections end in time, and new ones can be made afterwards.
+# The module refuses invalid parameters and interfaces.
+#
+#   node 1 (accepts on 7000) <--- krdma over ntrdma ---> node 2 (connects)
+#
+# kernels: uml/ntr uml-debug/ntr
+# load: krdma krdma_test
+# timeout: 240
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+server=$(addr4 1)
+files=/sys/kernel/debug/ntrdma
+# The time without a sign of life after which a peer is lost, in ms: long enough for a machine under load.
+dead_ms=2000
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+
+# counted NAME: print a counter of the device of this node.
+counted() {
+	local words word
+	words=$(rdma statistic show link "$RDMADEV/1")
+	# shellcheck disable=SC2086 # one word each
+	set -- "$1" $words
+	while (($# > 2)); do
+		word=$2
+		[[ $word != "$1" ]] || { echo "$3"; return; }
+		set -- "$1" "${@:3}"
+	done
+	echo "no counter $1"
+}
+
+# peer_is STATE: check whether the link of this node to the other node has this state.
+peer_is() {
+	[[ $(<"$files/$RDMADEV/status") == *"peer $((2 - NODE)): $1,"* ]]
+}
+
+# Add the device of this node. The first device is member 0.
+add() {
+	rdma link add "$RDMADEV" type ntr netdev "$NETDEV"
+}
+
+# refused ERRNO-TEXT DESCRIPTION COMMAND...: one case: COMMAND fails with this text.
+refused() {
+	local want=$1 what=$2 said
+	shift 2
+	said=$("$@" 2>&1) && said="success"
+	[[ $said == *"$want"* ]]
+	ok $? "$what is refused: $want (${said//$'\n'/; })"
+}
+
+# Only one node does this, because the nodes share the module.
+parameters() {
+	local i said
+	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1"; do
+		refused "Invalid" "$said" insmod /modules/ntrdma.ko "$said"
+		dmesg_node | grep "ntrdma: ${said%=*} must be" >/dev/null
+		ok $? "the log names the range of ${said%=*}"
+	done
+	insmod /modules/ntrdma.ko "dead_ms=$dead_ms"
+	ok $? "ntrdma is loaded again"
+}
+
+interfaces() {
+	local i
+	refused "Invalid argument" "the loopback interface" rdma link add bad type ntr netdev lo
+	refused "exists" "a second device of an interface" rdma link add bad type ntr netdev "$NETDEV"
+	for i in {2..15}; do
+		ip link add "v$i" type veth peer name "w$i"
+		rdma link add "full$i" type ntr netdev "v$i" || break
+	done
+	ok $? "14 more devices are created"
+	refused "No space" "the 17th member" rdma link add bad type ntr netdev w2
+	for i in {2..15}; do ip link del "v$i"; done
+	within 10 only_two
+	ok $? "the devices end with their interfaces"
+}
+
+only_two() {
+	local found=("$files"/*)
+	((${#found[@]} == 2))
+}
+
+# connected: two cases: a connection is made, and carries a message each way.
+connected() {
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		kt_is 0 "accepted, $1"
+		expect 64 receive a 64 10000
+		expect 0 send a 64
+	else
+		kt connect c "$server" 7000
+		kt_is 0 "connected, $1"
+		expect 0 send c 64
+		expect 64 receive c 64 10000
+	fi
+}
+
+disconnected() {
+	local end=c
+	((NODE == 2)) || end=a
+	kt until $end CLOSED $((2 * dead_ms))
+	kt_is 0 "the connection ends: $1"
+	kt_within 0 "$2" "the connection ends in time: $1"
+	kt release $end
+}
+
+# Cut node 2 off for less than dead_ms. The connection lives.
+short_cut() {
+	connected "before a short interruption"
+	barrier short
+	if ((NODE == 2)); then
+		network loss 100%
+		kt_start late send c 64
+		sleep 0.5
+		network
+		kt_result late 10
+		kt_is 0 "a message that is sent during a short interruption arrives"
+		kt release c
+	else
+		expect 64 receive a 64 10000
+		kt release a
+	fi
+	barrier shorter
+}
+
+# Cut node 2 off for longer than dead_ms.
+long_cut() {
+	local silent
+	silent=$(counted silent)
+	connected "before a long interruption"
+	barrier long
+	((NODE == 1)) || network loss 100%
+	disconnected "long interruption" $((dead_ms + 1000))
+	within 5 lost
+	ok $? "the link is not up during the interruption"
+	(($(counted silent) > silent))
+	ok $? "the end is counted: $(counted silent)"
+	barrier longer
+	((NODE == 1)) || network
+	within 2 peer_is up
+	ok $? "the link is up after the interruption"
+	barrier again
+}
+
+lost() { ! peer_is up; }
+
+down() {
+	connected "before an interface goes down"
+	barrier up
+	((NODE == 1)) || ip link set "$NETDEV" down
+	disconnected "interface down" 1000
+	if ((NODE == 1)); then
+		within 2 lost
+		ok $? "the link is not up while an interface is down"
+		(($(counted left) > 0))
+		ok $? "the peer has left: $(counted left)"
+	else
+		[[ $(<"/sys/class/infiniband/$RDMADEV/ports/1/state") == *DOWN* ]]
+		ok $? "the port is down"
+		ip link set "$NETDEV" address 02:00:00:00:56:02
+		ip link set "$NETDEV" up
+		ip addr add "$(addr6 2)/64" dev "$NETDEV" nodad 2>/dev/null
+	fi
+	barrier renamed
+	within 2 peer_is up
+	ok $? "the link is up after the interface"
+	[[ $NODE == 2 || $(<"$files/$RDMADEV/status") == *02:00:00:00:56:02* ]]
+	ok $? "the link has the new address of the interface"
+	barrier upped
+	((NODE == 2)) || ip neigh flush dev "$NETDEV"
+	connected "with another address"
+	if ((NODE == 2)); then kt release c; else kt release a; fi
+}
+
+# Unload the module under load.
+unload() {
+	local start
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		kt_start sink take a 1000000 64
+	else
+		kt connect c "$server" 7000
+		kt_start source async c send virt 1000000 64 chain=10
+		sleep 0.5
+		start=$SECONDS
+		rmmod ntrdma
+		ok $? "ntrdma is unloaded under load"
+		((SECONDS - start <= 5 * slow))
+		ok $? "ntrdma is unloaded in time: $((SECONDS - start)) s"
+	fi
+	if ((NODE == 1)); then
+		kt_result sink 30
+		kt release a
+		expect 0 release l
+	else
+		kt_result source 30
+		kt release c
+	fi
+	ok 0 "calls end when ntrdma is unloaded: $kt_ret"
+	barrier unloaded
+	((NODE == 1)) || parameters
+	barrier loaded
+	((NODE == 2)) || add
+	barrier first
+	((NODE == 1)) || add
+	within 10 peer_is up
+	ok $? "the link is up after ntrdma is loaded again"
+	until gids_ready "$NODE" 2>/dev/null; do sleep 0.1; done
+	((NODE == 2)) || expect 0 listen l 0.0.0.0 7000
+	barrier added
+}
+
+barrier begun
+((NODE == 2)) || expect 0 listen l 0.0.0.0 7000
+barrier listening
+unload
+((NODE == 1)) || interfaces
+barrier interfaces
+short_cut
+long_cut
+down
+for name in bad_seal bad_index bad_frame late_wakeups; do
+	check "$name is 0" test "$(counted $name)" = 0
+done
+((NODE == 2)) || expect 0 release l
+barrier ended
+finish
