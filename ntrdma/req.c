@@ -434,7 +434,13 @@ static bool ntrdma_turn_begin(struct ntrdma_qp *qp)
 	return may;
 }
 
-static void ntrdma_turn_end(struct ntrdma_qp *qp)
+/**
+ * ntrdma_turn_end - let the poll flush a QP again
+ * @qp: QP whose ntrdma_sq.sending is set
+ *
+ * Context: the transmitter of the QP's lane; no lock is held.
+ */
+void ntrdma_turn_end(struct ntrdma_qp *qp)
 {
 	unsigned long flags;
 	bool flushing;

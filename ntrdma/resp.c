@@ -142,8 +142,14 @@ static void ntrdma_fault(struct ntrdma_qp *qp, enum ntrdma_fault fault)
 	ntrdma_qp_fail(qp, IB_WC_WR_FLUSH_ERR, rule->event);
 }
 
-/* Take a receive for the current message, unless it has one. */
-static bool ntrdma_get_recv(struct ntrdma_qp *qp)
+/**
+ * ntrdma_get_recv - take a receive for the current message, unless it has one
+ * @qp: QP
+ *
+ * Context: poll of the QP's lane; no lock is held.
+ * Return: false if no receive is posted.
+ */
+bool ntrdma_get_recv(struct ntrdma_qp *qp)
 {
 	struct ntrdma_resp *resp = &qp->resp;
 

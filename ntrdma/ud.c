@@ -118,19 +118,6 @@ static struct ntrdma_wqe *ntrdma_ud_next(struct ntrdma_qp *qp)
 	return wqe;
 }
 
-static void ntrdma_ud_end(struct ntrdma_qp *qp)
-{
-	unsigned long flags;
-	bool flushing;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	qp->sq.sending = false;
-	flushing = qp->flushing;
-	spin_unlock_irqrestore(&qp->lock, flags);
-	if (flushing)
-		ntrdma_lane_finish(qp);
-}
-
 /**
  * ntrdma_ud_turn - send a datagram
  * @qp: QP, which the caller holds
@@ -149,7 +136,7 @@ enum ntrdma_turn ntrdma_ud_turn(struct ntrdma_qp *qp, struct ntrdma_peer **peer)
 		return NTRDMA_TURN_IDLE;
 	*peer = ntrdma_peer_by_mac(qp->dev, wqe->ah.mac);
 	room = ntrdma_ud_send(qp, wqe, *peer);
-	ntrdma_ud_end(qp);
+	ntrdma_turn_end(qp);
 	return room ? NTRDMA_TURN_MORE : NTRDMA_TURN_NO_ROOM;
 }
 
@@ -208,21 +195,6 @@ static struct ib_wc ntrdma_ud_wc(const struct ntrdma_frame *frame)
 	return wc;
 }
 
-static bool ntrdma_ud_get_recv(struct ntrdma_qp *qp)
-{
-	struct ntrdma_resp *resp = &qp->resp;
-
-	if (resp->has_recv)
-		return true;
-	if (qp->srq)
-		resp->has_recv = ntrdma_srq_take(qp->srq, &resp->recv,
-						 resp->sge);
-	else
-		resp->has_recv = ntrdma_rq_take(&qp->rq, &resp->recv,
-						resp->sge);
-	return resp->has_recv;
-}
-
 /*
  * Copy GRH and datagram to the receive. GIDs are read from the window once.
  *
@@ -270,7 +242,7 @@ void ntrdma_ud_take(struct ntrdma_qp *qp, const struct ntrdma_frame *frame,
 	unsigned long flags;
 
 	if ((state != IB_QPS_RTR && state != IB_QPS_RTS) ||
-	    frame->rkey != qp->attr.qkey || !ntrdma_ud_get_recv(qp) ||
+	    frame->rkey != qp->attr.qkey || !ntrdma_get_recv(qp) ||
 	    wc.byte_len > qp->resp.recv.bytes) {
 		ntrdma_count(qp->dev, NTRDMA_STAT_UD_DROPPED);
 		return;

@@ -559,6 +559,7 @@ enum ntrdma_turn {
 
 enum ntrdma_turn ntrdma_qp_turn(struct ntrdma_qp *qp,
 				struct ntrdma_peer **peer);
+void ntrdma_turn_end(struct ntrdma_qp *qp);
 
 /* comp.c: completions, and flush. */
 
@@ -586,6 +587,7 @@ void ntrdma_qp_finish(struct ntrdma_qp *qp);
 bool ntrdma_send_naks(struct ntrdma_lane *lane, struct ntrdma_peer *peer);
 void ntrdma_take(struct ntrdma_lane *lane, struct ntrdma_peer *peer,
 		 const struct ntrdma_frame *frame, const void *data);
+bool ntrdma_get_recv(struct ntrdma_qp *qp);
 void ntrdma_resp_take(struct ntrdma_qp *qp, const struct ntrdma_frame *frame,
 		      const void *data);
 void ntrdma_comp_take(struct ntrdma_qp *qp, const struct ntrdma_frame *frame,
