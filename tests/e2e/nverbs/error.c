@@ -213,7 +213,9 @@ static struct nv_req nv_row_req(const struct nv_test *t,
 				const struct nv_row *row)
 {
 	const struct nv_conn *c = t->side.conn[0];
-	u64 addr = t->addr[0] + (row->from_end ? NV_REGION_LEN : 0) + row->at;
+	/* The region of another PD is that of the second connection. */
+	u64 addr = t->addr[row->key == NV_FOREIGN] + row->at +
+		   (row->from_end ? NV_REGION_LEN : 0);
 
 	if (row->at == S64_MAX)
 		addr = -8ULL;
