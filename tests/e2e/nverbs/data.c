@@ -228,7 +228,7 @@ static bool nv_variant(struct nv_test *t, const struct nv_opcode *op, u32 len,
 static bool nv_variants(struct nv_test *t, const struct nv_opcode *op, u32 len)
 {
 	const struct nv_conn *c = t->side.conn[0];
-	u32 most = min(c->cap.max_send_sge, (u32)NV_SGES);
+	u32 most = min_t(u32, c->cap.max_send_sge, NV_SGES);
 	int i;
 
 	if (op->is & NV_GETS)
@@ -309,7 +309,8 @@ static bool nv_atomic(struct nv_test *t, enum ib_wr_opcode op, bool equal)
 	if (q->log[done % NV_LOGS].status)
 		return nv_bad(t, "%s",
 			      nv_status(q->log[done % NV_LOGS].status));
-	if (nv_me(t, .op = NV_CHECK, .lay = lay, .arg = seed))
+	ret = nv_me(t, .op = NV_CHECK, .lay = lay, .arg = seed);
+	if (ret)
 		return nv_bad(t, "the old value is wrong");
 	nv_peer(t, .op = NV_PEEK, .lay = lay);
 	return t->reply.value == want ||
