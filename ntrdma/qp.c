@@ -316,7 +316,7 @@ static int ntrdma_sq_init(struct ntrdma_sq *sq,
 static int ntrdma_qp_queues(struct ntrdma_qp *qp,
 			    const struct ib_qp_init_attr *init)
 {
-	int node = dev_to_node(qp->dev->ib.dev.parent);
+	int node = ibdev_to_node(&qp->dev->ib);
 	u32 recv_sge;
 	int err;
 
