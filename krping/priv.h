@@ -248,8 +248,8 @@ struct krping_part {
  *	each other caller of krping_run_get()
  * @link: entry in the list krping_runs of run.c
  * @id: number of the run
- * @opts: options of the command; constant, as are @id, @net and @turns
- * @net: network namespace, with a reference
+ * @opts: options of the command; constant, as are @id and @turns
+ * @net: network namespace, with a reference until the run ends
  * @turns: opts.threads semaphores, one for each team of sessions (see
  *	thread.c). A session holds the semaphore of its team while it works.
  *	NULL: no teams

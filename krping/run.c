@@ -50,13 +50,25 @@ static void krping_run_dealloc(struct krping_run *run)
 	kfree(run);
 }
 
+/*
+ * Release the network namespace when no session needs it any more. A run that
+ * has ended is kept for its results. Its reference would keep a namespace, and
+ * all interfaces in it, that the administrator has deleted.
+ */
+static void krping_run_put_net(struct krping_run *run)
+{
+	if (run->net)
+		put_net(run->net);
+	run->net = NULL;
+}
+
 static void krping_run_free(struct kref *ref)
 {
 	struct krping_run *run = container_of(ref, struct krping_run, ref);
 
 	if (run->task)
 		put_task_struct(run->task);
-	put_net(run->net);
+	krping_run_put_net(run);
 	krping_run_dealloc(run);
 }
 
@@ -400,6 +412,7 @@ static void krping_run_end(struct krping_run *run, int ret)
 	WRITE_ONCE(run->over, true);
 	wake_up_all(&run->wait);
 	mutex_unlock(&run->lock);
+	krping_run_put_net(run);
 }
 
 /*
