@@ -3,7 +3,7 @@
  * Queue pairs: create, modify, query, destroy, and their end by errors.
  *
  * A poll or a transmitter holds a QP while it uses it (ntrdma_qp_hold()), and
- * never sleeps meanwhile. To reset or destroy a QP, ntrdma_qp_close() ends the
+ * does not sleep before it puts the QP. To reset or destroy a QP, ntrdma_qp_close() ends the
  * reference of the creator, and waits for the others. Posts do not hold the QP,
  * because the consumer must not post to a QP that it destroys.
  *
@@ -14,7 +14,6 @@
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
-#include "../include/compat.h"
 #include "verbs.h"
 
 /**
@@ -65,7 +64,7 @@ struct ntrdma_qp *ntrdma_qp_get(struct ntrdma_dev *dev, u32 number)
  * @qp: QP
  * @event: event
  *
- * Context: any; no lock is held.
+ * Context: any; no spinlock of the module is held, because the handler may post.
  */
 void ntrdma_qp_event(struct ntrdma_qp *qp, enum ib_event_type event)
 {
@@ -114,7 +113,7 @@ bool ntrdma_qp_set_error(struct ntrdma_qp *qp, enum ib_wc_status status)
  * @status: status of its oldest send request
  * @event: event to raise, or 0
  *
- * Context: any; no lock is held.
+ * Context: as ntrdma_qp_event().
  */
 void ntrdma_qp_fail(struct ntrdma_qp *qp, enum ib_wc_status status,
 		    enum ib_event_type event)
@@ -262,8 +261,7 @@ static enum hrtimer_restart ntrdma_qp_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static int ntrdma_qp_check(struct ntrdma_dev *dev,
-			   const struct ib_qp_init_attr *init)
+static int ntrdma_qp_check(const struct ib_qp_init_attr *init)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
@@ -402,7 +400,7 @@ int ntrdma_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 
 	if (udata)
 		return -EOPNOTSUPP;
-	err = ntrdma_qp_check(dev, init);
+	err = ntrdma_qp_check(init);
 	if (err)
 		return err;
 	if (!atomic_add_unless(&dev->num_qps, 1, NTRDMA_MAX_QP))
