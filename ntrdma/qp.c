@@ -211,7 +211,7 @@ static bool ntrdma_qp_is_stalled(struct ntrdma_qp *qp, u32 dead_ms)
 
 	lockdep_assert_held(&qp->lock);
 	if (qp->state != IB_QPS_RTS || !qp->attr.timeout || sq->waiting ||
-	    sq->tail == sq->next)
+	    sq->send_msn == sq->acked)
 		return false;
 	return time_after(jiffies,
 			  sq->heard + ntrdma_qp_patience(qp, dead_ms));

@@ -306,11 +306,11 @@ static void ntrdma_wqe_advance(struct ntrdma_qp *qp, struct ntrdma_wqe *wqe,
 
 	spin_lock_irqsave(&qp->lock, flags);
 	if (sq->rewinds == rewinds) {
-		if (sq->tail == sq->next)
-			sq->heard = jiffies;
 		sq->sent += frame->bytes;
 		if (wqe->op & (NTRDMA_OP_READ | NTRDMA_OP_ATOMIC) ||
 		    sq->sent == wqe->total) {
+			if (sq->send_msn == sq->acked)
+				sq->heard = jiffies;
 			sq->next++;
 			sq->sent = 0;
 			sq->send_msn = ntrdma_msn_add(wqe->msn, 1);

@@ -9,7 +9,7 @@
 #   node 1 (accepts on 7000) <--- krdma over ntrdma ---> node 2 (connects)
 #
 # kernels: uml/ntr uml-debug/ntr
-# load: krdma krdma_test
+# load: krdma krdma_test nverbs
 # timeout: 240
 
 # shellcheck source=tests/e2e/lib.sh
@@ -129,6 +129,29 @@ short_cut() {
 	barrier shorter
 }
 
+# A connection is idle for longer than the time after which a message without an answer ends it. Then node 2 registers
+# memory and writes, while node 1 is cut off for a moment.
+after_idle() {
+	local fd status text command="serve 7010"
+	exec {fd}<>/proc/nverbs
+	((NODE == 1)) || command="run $server 7010 idle"
+	# Another task writes the command, because it waits until the group has ended.
+	echo "$command" >&"$fd" &
+	sleep $((2 * dead_ms / 1000 + 1))
+	((NODE == 2)) || network loss 100%
+	barrier idle
+	if ((NODE == 2)); then
+		echo go >/proc/nverbs
+	else
+		sleep 0.7
+		network
+	fi
+	check "the group idle ends" wait $!
+	while read -r status text; do ok "$status" "$text"; done <&"$fd"
+	exec {fd}>&-
+	barrier idled
+}
+
 # Cut node 2 off for longer than dead_ms.
 long_cut() {
 	local silent
@@ -158,11 +181,13 @@ down() {
 	if ((NODE == 1)); then
 		within 2 lost
 		ok $? "the link is not up while an interface is down"
+		barrier seen
 		(($(counted left) > 0))
 		ok $? "the peer has left: $(counted left)"
 	else
 		[[ $(<"/sys/class/infiniband/$RDMADEV/ports/1/state") == *DOWN* ]]
 		ok $? "the port is down"
+		barrier seen
 		ip link set "$NETDEV" address 02:00:00:00:56:02
 		ip link set "$NETDEV" up
 		ip addr add "$(addr6 2)/64" dev "$NETDEV" nodad 2>/dev/null
@@ -223,6 +248,7 @@ unload
 ((NODE == 1)) || interfaces
 barrier interfaces
 short_cut
+after_idle
 long_cut
 down
 for name in bad_seal bad_index bad_frame late_wakeups; do

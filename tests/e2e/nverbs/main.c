@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The /proc file of nverbs, and the results of its cases. */
+#include <linux/completion.h>
 #include <linux/fs.h>
 #include <linux/inet.h>
 #include <linux/module.h>
@@ -29,7 +30,17 @@ static const struct {
 	{ "srq", nv_srq },
 	{ "query", nv_query },
 	{ "datagrams", nv_datagrams },
+	{ "idle", nv_idle },
 };
+
+static DECLARE_COMPLETION(nv_go);
+
+/* Wait for the command "go". */
+int nv_wait_go(void)
+{
+	return wait_for_completion_timeout(&nv_go, 3 * HZ * NV_WAIT_MS /
+					   MSEC_PER_SEC) ? 0 : -ETIMEDOUT;
+}
 
 /* Set the reason of a failure. Return false. */
 bool nv_bad(struct nv_test *t, const char *fmt, ...)
@@ -90,6 +101,10 @@ static int nv_command(struct file *file, char *line)
 	char host[32], group[32];
 	u16 port;
 
+	if (!strcmp(line, "go\n")) {
+		complete(&nv_go);
+		return 0;
+	}
 	if (sscanf(line, "serve %hu", &port) == 1)
 		return nv_serve(port);
 	if (sscanf(line, "run %31s %hu %31s", host, &port, group) == 3)

@@ -11,6 +11,8 @@
  *	run HOST PORT GROUP
  *		run the cases of a group with the server at HOST; main.c lists
  *		the groups
+ *	go
+ *		let the group idle go on
  *
  * The client controls the server by calls over TCP (ctl.c), so the control does
  * not depend on the device. Connections are made by rdma_cm, on the next port.
@@ -326,6 +328,7 @@ struct nv_req {
 
 /* main.c */
 extern u8 *nv_pattern;
+int nv_wait_go(void);
 void nv_case(struct nv_test *t, bool good, const char *fmt, ...)
 	__printf(3, 4);
 bool nv_bad(struct nv_test *t, const char *fmt, ...) __printf(2, 3);
@@ -365,6 +368,7 @@ void nv_errors(struct nv_test *t);
 /* state.c */
 void nv_states(struct nv_test *t);
 void nv_srq(struct nv_test *t);
+void nv_idle(struct nv_test *t);
 void nv_query(struct nv_test *t);
 
 /* ud.c */

@@ -44,6 +44,41 @@ static bool nv_flushed(struct nv_test *t, enum nv_dir dir, u32 from, u32 n)
 	return true;
 }
 
+/* Register memory and write, as one list, while the answer of the peer is late. */
+static bool nv_late(struct nv_test *t)
+{
+	struct nv_conn *c = t->side.conn[0];
+	struct nv_req req[] = {
+		{ .op = IB_WR_REG_MR, .mr = c->mr[NV_INVALID],
+		  .access = IB_ACCESS_LOCAL_WRITE },
+		nv_small(t, IB_WR_RDMA_WRITE),
+	};
+	u32 done = c->queue[NV_SENDS].done;
+	int ret = nv_wait_go() ?: nv_post(c, req, ARRAY_SIZE(req));
+
+	if (ret)
+		return nv_bad(t, "the post returns %d", ret);
+	if (!nv_wait(c, NV_SENDS, done + 1, NV_WAIT_MS))
+		return nv_bad(t, "no completion");
+	ret = c->queue[NV_SENDS].log[done % NV_LOGS].status;
+	return !ret || nv_bad(t, "%s", nv_status(ret));
+}
+
+/* The script stops the link when the connection was idle for long enough. */
+void nv_idle(struct nv_test *t)
+{
+	static const struct nv_spec spec = {
+		.rd = 8, .dest = 8, .retry = 1, .timeout = 14,
+	};
+	bool good = nv_open(t, 0, &spec) && nv_works(t, 0);
+
+	if (good)
+		good = nv_late(t);
+	nv_case(t, good,
+		"RDMA_WRITE behind REG_MR waits for its answer after a long idle time");
+	nv_close(t, 0);
+}
+
 static const struct {
 	const char *name;
 	enum ib_qp_state state;
