@@ -101,9 +101,10 @@ static void vrfm_seq_image_rcu(struct seq_file *seq,
 	seq_printf(seq, "lineage %016llx\n", resync->lineage);
 	seq_printf(seq, "image_age_ms %lld\n",
 		   ktime_ms_delta(ktime_get(), resync->began));
-	seq_printf(seq, "loading %d\n", !!vdev->live);
+	seq_printf(seq, "resync %s\n",
+		   vrfm_resync_state_name(READ_ONCE(resync->state)));
 	seq_printf(seq, "loads %u\n", resync->number);
-	if (!vdev->live)
+	if (!vrfm_is_loading(vdev))
 		return;
 	if (donor)
 		seq_printf(seq, "donor %u\n", donor->peer.node);

@@ -113,16 +113,12 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 			     struct vrfm_peer_state *states, u32 room)
 {
 	struct vrfm_link *link;
-	bool loading;
 
 	peers->count = 0;
 	peers->size = vdev->params.size;
-	loading = READ_ONCE(vdev->live);
-	peers->image = loading ? VRFM_IMAGE_LOADING : 0;
-	peers->loaded =
-		loading && READ_ONCE(vdev->resync.donor) ?
-			(u64)READ_ONCE(vdev->resync.page) * VRFM_WIRE_PAGE :
-			0;
+	peers->image = vrfm_is_loading(vdev) ? VRFM_IMAGE_LOADING : 0;
+	/* The number of pages is 0 while there is no donor. */
+	peers->loaded = (u64)READ_ONCE(vdev->resync.page) * VRFM_WIRE_PAGE;
 	peers->lineage = READ_ONCE(vdev->resync.lineage);
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry)

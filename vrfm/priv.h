@@ -41,6 +41,7 @@
 #include "history.h"
 #include "proto.h"
 #include "queue.h"
+#include "resync_state.h"
 #include "stage.h"
 
 /*
@@ -146,6 +147,7 @@ enum vrfm_resync_kind {
  * vrfm_dev.write_lock
  * @work: work that decides whether to load an image, and does all steps of a
  *	load
+ * @state: state of the load; only vrfm_resync_become_locked() changes it
  * @lineage: lineage of the image: a random number that all copies of the image
  *	have
  * @began: time when the image began, as far as this node knows
@@ -157,10 +159,10 @@ enum vrfm_resync_kind {
  *	dereferenced; NULL: that peer was removed
  * @wanted: lineage of the image that is being loaded
  * @wanted_began: time when that image began
- * @since: jiffies when the load last made progress: pages arrived, or the donor
- *	changed
- * @deserted: no peer has offered the wanted image since the time in @since
- * @donor: link of the peer that sends its pages; NULL: none is chosen
+ * @since: jiffies when the load last made progress: pages arrived, the donor
+ *	changed, or @state became %VRFM_RESYNC_DESERTED
+ * @donor: link of the peer that sends its pages; NULL unless @state is
+ *	%VRFM_RESYNC_PULLING; changes together with @state
  * @page: next page to request
  * @asked: number of pages in the pending request; 0: no request is pending
  * @digested: page of the first entry in @digests; used only by @work, like the
@@ -170,9 +172,8 @@ enum vrfm_resync_kind {
  *	one
  * @seen: copy of the donor's history, from before the first page is requested;
  *	NULL: no image is being loaded
- * @wants: a load shall begin as soon as @work has allocated @spare_live and
- *	@spare_seen; used only by @work, like the next two members
- * @spare_live: memory for vrfm_dev.live of the next load
+ * @spare_live: memory for vrfm_dev.live of the next load; used only by @work,
+ *	like the next member
  * @spare_seen: memory for @seen of the next load
  * @spent_live: map of live words of a load that has ended, which @work frees
  * @spent_seen: history @seen of a load that has ended, which @work frees
@@ -184,6 +185,7 @@ enum vrfm_resync_kind {
  */
 struct vrfm_resync {
 	struct delayed_work work;
+	enum vrfm_resync_state state;
 	u64 lineage;
 	ktime_t began;
 	bool shared;
@@ -194,7 +196,6 @@ struct vrfm_resync {
 	u64 wanted;
 	ktime_t wanted_began;
 	unsigned long since;
-	bool deserted;
 	struct vrfm_link *donor;
 	u32 page;
 	u32 asked;
@@ -202,7 +203,6 @@ struct vrfm_resync {
 	u32 ndigests;
 	u64 digests[VRFM_PULL_MAX];
 	struct vrfm_history *seen;
-	bool wants;
 	unsigned long *spare_live;
 	struct vrfm_history *spare_seen;
 	unsigned long *spent_live;
@@ -712,6 +712,19 @@ static inline bool vrfm_inside(const struct vrfm_dev *vdev, u64 offset, u64 len)
 	u64 size = vdev->params.size;
 
 	return offset <= size && len <= size - offset;
+}
+
+/* resync.c */
+
+/**
+ * vrfm_is_loading - check whether this node is loading an image
+ * @vdev: device
+ *
+ * Return: true if it is.
+ */
+static inline bool vrfm_is_loading(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->resync.state) >= VRFM_RESYNC_SWEEPING;
 }
 
 /* regs.c */

@@ -103,7 +103,7 @@ static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
 	struct vrfm_link *link;
 
 	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->resync.lineage),
-		   READ_ONCE(vdev->live) ? "loading" : "complete");
+		   vrfm_is_loading(vdev) ? "loading" : "complete");
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry)
 		vrfm_proc_link(m, link);

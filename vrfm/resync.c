@@ -19,7 +19,8 @@
  * that are neither live nor own.
  *
  * vrfm_resync_work() does all steps of a load. It holds vrfm_dev.write_lock,
- * except while it allocates, frees, or calculates digests.
+ * except while it allocates, frees, or calculates digests. resync_state.c has
+ * the states of a load, and the allowed changes.
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -123,7 +124,7 @@ static void vrfm_resync_info(const struct vrfm_dev *vdev,
 		.id = vdev->resync.lineage,
 		.value = vrfm_image_age(vdev),
 	};
-	if (!vdev->live)
+	if (!vrfm_is_loading(vdev))
 		note->flags |= VRFM_INFO_COMPLETE;
 	if (vdev->resync.merged)
 		note->flags |= VRFM_INFO_MERGED;
@@ -335,9 +336,34 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 	link->request.served = 0;
 	link->catchup.cursor = 0;
 	link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
-	if (link->vdev->live)
+	if (vrfm_is_loading(link->vdev))
 		link->catchup.todo |= VRFM_TODO_LOAD;
 	vrfm_resync_is_due(link);
+}
+
+/*
+ * Change the state of the load, and with it the donor: LINK, if the new state
+ * is PULLING. Otherwise LINK is the peer that the change concerns, or NULL.
+ */
+static void vrfm_resync_become_locked(struct vrfm_dev *vdev,
+				      enum vrfm_resync_state to,
+				      struct vrfm_link *link)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	enum vrfm_resync_state from = resync->state;
+
+	lockdep_assert_held(&vdev->write_lock);
+	if (from == to || WARN_ON_ONCE(!vrfm_resync_may_move(from, to)))
+		return;
+	trace_vrfm_resync(vdev->unit, link ? link->peer.node : -1, from, to,
+			  resync->kind);
+	WRITE_ONCE(resync->state, to);
+	if (from != VRFM_RESYNC_PULLING && to != VRFM_RESYNC_PULLING)
+		return;
+	WRITE_ONCE(resync->donor, to == VRFM_RESYNC_PULLING ? link : NULL);
+	resync->page = 0;
+	resync->asked = 0;
+	resync->since = jiffies;
 }
 
 /* Return a new value for &vrfm_life.tie_breaker. */
@@ -357,12 +383,10 @@ static u32 vrfm_resync_tie_breaker(struct vrfm_dev *vdev)
  */
 void vrfm_resync_drop_donor(struct vrfm_link *link)
 {
-	struct vrfm_resync *resync = &link->vdev->resync;
+	struct vrfm_dev *vdev = link->vdev;
 
-	if (resync->donor != link)
-		return;
-	WRITE_ONCE(resync->donor, NULL);
-	resync->since = jiffies;
+	if (vdev->resync.donor == link)
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_SWEEPING, link);
 }
 
 /**
@@ -379,7 +403,7 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 		.epoch = link->conn.peer_epoch,
 		.serial = link->receipt.serial,
 		.tie_breaker = vrfm_resync_tie_breaker(vdev),
-		.synced = link->rx.synced && !vdev->live,
+		.synced = link->rx.synced && !vrfm_is_loading(vdev),
 		.direct = link->receipt.direct,
 		.fresh = true,
 	};
@@ -555,7 +579,6 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
-	resync->wants = false;
 	resync->spare_live = kvzalloc(vdev->params.size / VRFM_WORD /
 				      BITS_PER_BYTE, GFP_KERNEL);
 	resync->spare_seen =
@@ -581,7 +604,8 @@ static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 }
 
 /*
- * Begin a load. If memory for the load is not allocated yet, only request it.
+ * Begin a load. If its memory is not allocated yet, only let the work allocate
+ * it.
  */
 static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 			      enum vrfm_resync_kind kind)
@@ -590,24 +614,22 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	struct vrfm_link *link;
 	u32 node;
 
+	resync->kind = kind;
 	if (!resync->spare_live) {
-		resync->wants = true;
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_RESERVING, from);
 		return;
 	}
 	swap(resync->seen, resync->spare_seen);
-	resync->kind = kind;
 	resync->number++;
-	resync->page = 0;
-	resync->asked = 0;
 	/*
 	 * Drop digests from before this load. A word that has changed since
 	 * then is not live in this load, so its page needs a new digest.
 	 */
 	resync->ndigests = 0;
 	resync->since = jiffies;
-	resync->deserted = false;
 	resync->from = from;
 	vrfm_resync_want(resync, from);
+	vrfm_resync_become_locked(vdev, VRFM_RESYNC_SWEEPING, from);
 	vrfm_resync_set_live(vdev, resync->spare_live);
 	resync->spare_live = NULL;
 	for (node = 0; node < VRFM_NODES; node++)
@@ -615,17 +637,7 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	list_for_each_entry(link, &vdev->links, entry)
 		link->pull.swept = 0;
 	vrfm_resync_todo_all(vdev, VRFM_TODO_LOAD);
-	trace_vrfm_resync_begin(vdev->unit, from->peer.node, kind);
 	vrfm_link_say(from, VRFM_SAY_LOADING);
-}
-
-static void vrfm_resync_set_donor(struct vrfm_dev *vdev, struct vrfm_link *link)
-{
-	WRITE_ONCE(vdev->resync.donor, link);
-	vdev->resync.page = 0;
-	vdev->resync.asked = 0;
-	vdev->resync.since = jiffies;
-	vdev->resync.deserted = false;
 }
 
 /*
@@ -637,8 +649,8 @@ static void vrfm_resync_end(struct vrfm_dev *vdev)
 	struct vrfm_resync *resync = &vdev->resync;
 	unsigned long *live = vdev->live;
 
-	vrfm_resync_set_donor(vdev, NULL);
 	vrfm_resync_set_live(vdev, NULL);
+	vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, resync->donor);
 	resync->spent_live = live;
 	swap(resync->seen, resync->spent_seen);
 	vrfm_resync_spread_all(vdev);
@@ -697,8 +709,6 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
 	if (resync->kind == VRFM_RESYNC_FILL)
 		resync->donor->lineage.filled = resync->lineage;
 	resync->shared = true;
-	trace_vrfm_resync_done(vdev->unit, resync->donor->peer.node,
-			       resync->kind);
 	vrfm_link_say(resync->donor, VRFM_SAY_LOADED);
 	vrfm_resync_end(vdev);
 }
@@ -726,9 +736,9 @@ static void vrfm_resync_nobody(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
-	if (!resync->deserted)
+	if (resync->state != VRFM_RESYNC_DESERTED)
 		resync->since = jiffies;
-	resync->deserted = true;
+	vrfm_resync_become_locked(vdev, VRFM_RESYNC_DESERTED, NULL);
 	if (time_after(jiffies,
 		       resync->since +
 			       msecs_to_jiffies(VRFM_RESYNC_GIVE_UP_MS)))
@@ -768,7 +778,7 @@ static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
  */
 static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 {
-	vdev->resync.deserted = false;
+	vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, busy);
 	if (vrfm_resync_is_late(&vdev->resync))
 		vrfm_resync_late(vdev, busy, false);
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
@@ -790,6 +800,8 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *best = NULL, *busy = NULL;
 
+	if (vdev->resync.state == VRFM_RESYNC_SWEEPING)
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, NULL);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_holder(vdev, link))
 			continue;
@@ -800,7 +812,7 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 			best = link;
 	}
 	if (best)
-		vrfm_resync_set_donor(vdev, best);
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_PULLING, best);
 	else if (busy)
 		vrfm_resync_await(vdev, busy);
 	else
@@ -824,20 +836,23 @@ static unsigned long vrfm_resync_sweep_end(const struct vrfm_dev *vdev)
 static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 {
 	unsigned long end = vrfm_resync_sweep_end(vdev);
-	struct vrfm_link *link;
-	bool all = true;
+	struct vrfm_link *link, *missing = NULL;
 
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (link->state == VRFM_DOWN ||
 		    READ_ONCE(link->pull.swept) == vdev->resync.number)
 			continue;
-		all = false;
+		missing = link;
 		if (time_after(jiffies, end) && link->conn.cb)
 			krdma_disconnect(link->conn.cb);
 	}
-	if (!all)
-		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
-	return all;
+	if (!missing)
+		return true;
+	if (vdev->resync.state == VRFM_RESYNC_CHOOSING)
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_SWEEPING,
+					  missing);
+	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+	return false;
 }
 
 static u32 vrfm_resync_left(const struct vrfm_dev *vdev)
@@ -853,12 +868,10 @@ static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
-	if (!resync->donor)
-		return;
 	if (vrfm_resync_is_late(resync))
 		vrfm_resync_late(vdev, resync->donor, !resync->asked);
 	if (!vrfm_is_holder(vdev, resync->donor))
-		vrfm_resync_set_donor(vdev, NULL);
+		vrfm_resync_drop_donor(resync->donor);
 }
 
 /* Continue a load. Return true if the next pages must be requested. */
@@ -866,10 +879,11 @@ static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
-	vrfm_resync_check_donor(vdev);
-	if (!resync->donor && vrfm_resync_is_swept(vdev))
+	if (resync->state == VRFM_RESYNC_PULLING)
+		vrfm_resync_check_donor(vdev);
+	if (resync->state != VRFM_RESYNC_PULLING && vrfm_resync_is_swept(vdev))
 		vrfm_resync_choose(vdev);
-	if (!resync->donor)
+	if (resync->state != VRFM_RESYNC_PULLING)
 		return false;
 	if (resync->asked && resync->donor->pull.arrived == resync->page + 1) {
 		resync->page += resync->asked;
@@ -1173,16 +1187,17 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 	return true;
 }
 
-/* Continue or begin a load. Return true if pages must be requested next. */
+/* Do the next step of a load. Return true if pages must be requested next. */
 static bool vrfm_resync_step(struct vrfm_dev *vdev)
 {
 	bool ask = false;
 
 	rt_mutex_lock(&vdev->write_lock);
-	if (vdev->live)
+	if (vrfm_is_loading(vdev))
 		ask = vrfm_resync_go_on(vdev);
-	else if (!vrfm_resync_from_older(vdev))
-		vrfm_resync_from_survivor(vdev);
+	else if (!vrfm_resync_from_older(vdev) &&
+		 !vrfm_resync_from_survivor(vdev))
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, NULL);
 	rt_mutex_unlock(&vdev->write_lock);
 	return ask;
 }
@@ -1195,7 +1210,8 @@ static void vrfm_resync_work(struct work_struct *work)
 	u32 next;
 
 	vrfm_resync_tidy(&vdev->resync);
-	if (vdev->resync.wants && vrfm_resync_reserve(vdev)) {
+	if (vdev->resync.state == VRFM_RESYNC_RESERVING &&
+	    vrfm_resync_reserve(vdev)) {
 		ask = vrfm_resync_step(vdev);
 		/* Free the reserved memory if no load was begun. */
 		vrfm_resync_unreserve(&vdev->resync);

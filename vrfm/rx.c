@@ -106,12 +106,12 @@ static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 static void vrfm_rx_left_behind(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
-	bool asked = READ_ONCE(vdev->live);
+	bool loading = vrfm_is_loading(vdev);
 
 	if (!link->rx.synced)
 		return;
-	vrfm_rx_become(link, false, !asked);
-	if (asked)
+	vrfm_rx_become(link, false, !loading);
+	if (loading)
 		return;
 	vrfm_fault(vdev, VRFM_LCSR_RX_FULL, RFM2G_EVENT_RXFIFO_FULL,
 		   link->peer.node);

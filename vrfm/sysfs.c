@@ -50,7 +50,7 @@ static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
 
 	if (list_empty(&vdev->links))
 		return "alone";
-	if (READ_ONCE(vdev->live))
+	if (vrfm_is_loading(vdev))
 		return "loading";
 	list_for_each_entry_rcu(link, &vdev->links, entry)
 		if (READ_ONCE(link->state) != VRFM_READY || !link->rx.synced)

@@ -12,6 +12,7 @@
 #include <linux/tracepoint.h>
 
 #include "link.h"
+#include "resync_state.h"
 
 TRACE_DEFINE_ENUM(VRFM_DOWN);
 TRACE_DEFINE_ENUM(VRFM_SYNCING);
@@ -21,6 +22,21 @@ TRACE_DEFINE_ENUM(VRFM_READY);
 	{ VRFM_DOWN, "down" },				\
 	{ VRFM_SYNCING, "syncing" },			\
 	{ VRFM_READY, "ready" })
+
+TRACE_DEFINE_ENUM(VRFM_RESYNC_IDLE);
+TRACE_DEFINE_ENUM(VRFM_RESYNC_RESERVING);
+TRACE_DEFINE_ENUM(VRFM_RESYNC_SWEEPING);
+TRACE_DEFINE_ENUM(VRFM_RESYNC_CHOOSING);
+TRACE_DEFINE_ENUM(VRFM_RESYNC_DESERTED);
+TRACE_DEFINE_ENUM(VRFM_RESYNC_PULLING);
+
+#define vrfm_show_resync(state) __print_symbolic(state,	\
+	{ VRFM_RESYNC_IDLE, "idle" },			\
+	{ VRFM_RESYNC_RESERVING, "reserving" },		\
+	{ VRFM_RESYNC_SWEEPING, "sweeping" },		\
+	{ VRFM_RESYNC_CHOOSING, "choosing" },		\
+	{ VRFM_RESYNC_DESERTED, "deserted" },		\
+	{ VRFM_RESYNC_PULLING, "pulling" })
 
 /*
  * A call of a program stores into the memory. If DARK, the transmitter is off.
@@ -199,20 +215,31 @@ TRACE_EVENT(vrfm_link,
 		  vrfm_show_state(__entry->to), __entry->missed)
 );
 
-DECLARE_EVENT_CLASS(vrfm_resync_class, TP_PROTO(u32 unit, u32 node, u32 kind),
-		    TP_ARGS(unit, node, kind),
-		    TP_STRUCT__entry(__field(u32, unit) __field(u32, node)
-					     __field(u32, kind)),
-		    TP_fast_assign(__entry->unit = unit; __entry->node = node;
-				   __entry->kind = kind;),
-		    TP_printk("rfm2g%u node=%u kind=%u", __entry->unit,
-			      __entry->node, __entry->kind));
-
-/* A load of the image of NODE begins or ends; KIND is enum vrfm_resync_kind. */
-DEFINE_EVENT(vrfm_resync_class, vrfm_resync_begin,
-	     TP_PROTO(u32 unit, u32 node, u32 kind), TP_ARGS(unit, node, kind));
-DEFINE_EVENT(vrfm_resync_class, vrfm_resync_done,
-	     TP_PROTO(u32 unit, u32 node, u32 kind), TP_ARGS(unit, node, kind));
+/*
+ * The load of an image changes its state. NODE is the peer that the change
+ * concerns, or -1. KIND is enum vrfm_resync_kind.
+ */
+TRACE_EVENT(vrfm_resync,
+	TP_PROTO(u32 unit, int node, u32 from, u32 to, u32 kind),
+	TP_ARGS(unit, node, from, to, kind),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(int, node)
+		__field(u32, from)
+		__field(u32, to)
+		__field(u32, kind)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->node = node;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->kind = kind;
+	),
+	TP_printk("rfm2g%u node=%d %s > %s kind=%u", __entry->unit,
+		  __entry->node, vrfm_show_resync(__entry->from),
+		  vrfm_show_resync(__entry->to), __entry->kind)
+);
 
 #endif /* VRFM_TRACE_H */
 

@@ -32,7 +32,7 @@
  */
 static u8 vrfm_link_flags(const struct vrfm_link *link)
 {
-	return (READ_ONCE(link->vdev->live) ? 0 : VRFM_WIRE_GRANT) |
+	return (vrfm_is_loading(link->vdev) ? 0 : VRFM_WIRE_GRANT) |
 	       (link->direct.open ? VRFM_WIRE_DIRECT : 0);
 }
 

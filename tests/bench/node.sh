@@ -247,16 +247,16 @@ memory() {
 # joined: check whether device 1 has loaded an image and all its links are ready. Set $joined_at to the time of this
 # check. The function starts no program, because starting one takes time.
 joined() {
-	local name value loads='' loading='' state
+	local name value loads='' resync='' state
 	read -r state </sys/class/rfm2g/rfm2g1/state
 	joined_at=${EPOCHREALTIME/[.,]/}
 	# Check the state first, because reading debugfs is slow: the driver then counts bits for all words of memory.
 	[[ $state == ready ]] || return
 	while read -r name value; do
 		[[ $name != loads ]] || loads=$value
-		[[ $name != loading ]] || loading=$value
+		[[ $name != resync ]] || resync=$value
 	done </sys/kernel/debug/vrfm/rfm2g1/device
-	((loads && !loading))
+	((loads)) && [[ $resync == idle ]]
 }
 
 # join_once VARIANT ROUND: measure the time from setting the address of the peer until device 1 has joined. The memory

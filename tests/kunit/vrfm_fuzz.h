@@ -114,6 +114,7 @@ static int dev_fill(struct vrfm_dev *vdev)
 	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
 	vdev->diff = kzalloc(sizeof(*vdev->diff), GFP_KERNEL);
 	vdev->status = kzalloc(sizeof(*vdev->status), GFP_KERNEL);
+	vdev->resync.state = VRFM_RESYNC_SWEEPING;
 	if (!vdev->own || !vdev->live || !vdev->twins || !vdev->diff ||
 	    !vdev->status)
 		return -ENOMEM;

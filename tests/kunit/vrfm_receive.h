@@ -19,8 +19,7 @@
 #define trace_vrfm_apply(...) do { } while (0)
 #define trace_vrfm_image(...) do { } while (0)
 #define trace_vrfm_direct(...) do { } while (0)
-#define trace_vrfm_resync_begin(...) do { } while (0)
-#define trace_vrfm_resync_done(...) do { } while (0)
+#define trace_vrfm_resync(...) do { } while (0)
 #define trace_vrfm_stage(...) do { } while (0)
 #define trace_vrfm_stage_enabled() false
 #define trace_vrfm_scan(...) do { } while (0)
@@ -125,6 +124,7 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/write.c"
 #include "../../vrfm/barrier.c"
 #include "../../vrfm/history.c"
+#include "../../vrfm/resync_state.c"
 #include "../../vrfm/proc.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"

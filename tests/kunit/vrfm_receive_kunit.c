@@ -1042,10 +1042,9 @@ static void status_page_has_fields_of_peer(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_status_peer *peer = &f->vdev->status->peers[2];
-	unsigned long *live = f->vdev->live;
 	const u64 began = ktime_get_ns();
 
-	f->vdev->live = NULL;
+	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 	vrfm_status_add(f->link);
 	KUNIT_EXPECT_EQ(test, peer->flags, VRFM_STATUS_PRESENT);
 	KUNIT_EXPECT_EQ(test, peer->heard_ns, 0ULL);
@@ -1063,15 +1062,14 @@ static void status_page_has_fields_of_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer->seq % 2, 0U);
 	vrfm_status_remove(f->link);
 	KUNIT_EXPECT_EQ(test, peer->flags, 0U);
-	f->vdev->live = live;
+	f->vdev->resync.state = VRFM_RESYNC_SWEEPING;
 }
 
 static void node_left_behind_raises_fault_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	unsigned long *live = f->vdev->live;
 
-	f->vdev->live = NULL;
+	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 	fuzz_left = 0;
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 0U);
@@ -1080,7 +1078,7 @@ static void node_left_behind_raises_fault_once(struct kunit *test)
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
 	KUNIT_EXPECT_EQ(test, f->link->log.lines, BIT(VRFM_SAY_LEFT));
-	f->vdev->live = live;
+	f->vdev->resync.state = VRFM_RESYNC_SWEEPING;
 	/*
 	 * While this node loads an image, peers leave it behind at its own
 	 * request. So it raises no fault.

@@ -21,6 +21,23 @@ static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
 }
 
+/* End a load at once, without the steps of vrfm_resync_end(). */
+static void stop_loading(struct fuzz *f)
+{
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	f->vdev->resync.donor = NULL;
+	f->vdev->resync.state = VRFM_RESYNC_IDLE;
+}
+
+/* Let this node load from the peer. */
+static void pull(struct fuzz *f, enum vrfm_resync_kind kind)
+{
+	f->vdev->resync.state = VRFM_RESYNC_PULLING;
+	f->vdev->resync.donor = f->link;
+	f->vdev->resync.kind = kind;
+}
+
 /*
  * Run the work that loads an image. Return whether it has sent a PULL, which
  * requests pages of the image.
@@ -43,7 +60,8 @@ static void begin(struct kunit *test)
 
 	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
 	KUNIT_ASSERT_NULL(test, f->vdev->live);
-	KUNIT_ASSERT_TRUE(test, f->vdev->resync.wants);
+	KUNIT_ASSERT_EQ(test, (int)f->vdev->resync.state,
+			(int)VRFM_RESYNC_RESERVING);
 	KUNIT_ASSERT_TRUE(test, vrfm_resync_reserve(f->vdev));
 	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
 	vrfm_resync_unreserve(&f->vdev->resync);
@@ -53,8 +71,7 @@ static void begin_to_load(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	begin(test);
 	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
@@ -76,8 +93,7 @@ static void load_clears_live_words_of_previous_load(struct kunit *test)
 	vrfm_resync_digest(f->vdev, 0);
 	KUNIT_EXPECT_EQ(test, f->vdev->resync.digests[0], vrfm_digest(mem));
 	mem[5]++;
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	begin(test);
 	vrfm_resync_digest(f->vdev, 0);
 	KUNIT_EXPECT_EQ(test, f->vdev->resync.digests[0], vrfm_digest(mem));
@@ -105,8 +121,7 @@ static void load_ignores_past_of_another_lineage(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	say_note(test, VRFM_NOTE_GONE, 0, VRFM_GONE_SYNCED | VRFM_GONE_NEWEST);
 	f->link->lineage.sent.kind = VRFM_NOTE_INFO;
@@ -117,7 +132,7 @@ static void load_ignores_past_of_another_lineage(struct kunit *test)
 	f->link->lineage.sent.id = 4711;
 	f->vdev->resync.lineage = 4711;
 	KUNIT_EXPECT_TRUE(test, vrfm_resync_from_survivor(f->vdev));
-	f->vdev->resync.wants = false;
+	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 }
 
 static void load_ignores_pulled_of_previous_pull(struct kunit *test)
@@ -177,8 +192,7 @@ static void load_waits_while_holder_loads(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	begin(test);
 	f->vdev->resync.since -= 10 * HZ;
@@ -266,8 +280,7 @@ static void peer_has_merged(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	say_note(test, VRFM_NOTE_INFO, 0,
 		 VRFM_INFO_COMPLETE | VRFM_INFO_MERGED);
 	f->link->lineage.sent.kind = VRFM_NOTE_INFO;
@@ -284,8 +297,8 @@ static bool looks(struct fuzz *f)
 	bool wants;
 
 	vrfm_resync_from_older(f->vdev);
-	wants = f->vdev->resync.wants;
-	f->vdev->resync.wants = false;
+	wants = f->vdev->resync.state == VRFM_RESYNC_RESERVING;
+	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 	return wants;
 }
 
@@ -369,8 +382,7 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 	struct fuzz *f = test->priv;
 	u64 first;
 
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	__set_bit(3, f->link->catchup.gone_due);
 	f->link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
 	first = f->link->window.opened + 1;
@@ -690,8 +702,7 @@ static void wanted_image_ages_since_info_note(struct kunit *test)
  */
 static void sent_info_before(struct fuzz *f)
 {
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
+	stop_loading(f);
 	f->vdev->resync.began = ktime_sub_ms(ktime_get(), 90000);
 	f->link->lineage.sent = (struct vrfm_note){
 		.kind = VRFM_NOTE_INFO, .value = 60000,
@@ -748,6 +759,7 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 
 	bitmap_set(f->vdev->resync.known, 10, 100);
 	f->link->catchup.todo = 0;
+	pull(f, VRFM_RESYNC_SAME);
 	fuzz_kicks = 0;
 	vrfm_resync_end(f->vdev);
 	/*
@@ -769,6 +781,7 @@ static void end_of_load_leaves_map_to_work(struct kunit *test)
 	struct fuzz *f = test->priv;
 	unsigned long *live = f->vdev->live;
 
+	pull(f, VRFM_RESYNC_SAME);
 	vrfm_resync_end(f->vdev);
 	KUNIT_EXPECT_NULL(test, f->vdev->live);
 	KUNIT_EXPECT_PTR_EQ(test, f->vdev->resync.spent_live, live);
@@ -783,7 +796,7 @@ static void end_of_load_leaves_map_to_work(struct kunit *test)
 static const struct vrfm_link *chosen(struct fuzz *f, u32 node)
 {
 	f->vdev->params.node = node;
-	f->vdev->resync.donor = NULL;
+	f->vdev->resync.state = VRFM_RESYNC_CHOOSING;
 	vrfm_resync_choose(f->vdev);
 	return f->vdev->resync.donor;
 }
@@ -847,8 +860,7 @@ static void merge_does_not_tear_doubles(struct kunit *test)
 	struct task_struct *task;
 	u64 n, value;
 
-	f->vdev->resync.kind = VRFM_RESYNC_SAME;
-	f->vdev->resync.donor = f->link;
+	pull(f, VRFM_RESYNC_SAME);
 	run.bytes = &value;
 	task = kthread_run(read_doubles, &reader, "vrfm_resync_kunit");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
@@ -880,8 +892,7 @@ static void merge_takes_wanted_half_of_pair(struct kunit *test)
 	};
 	const u32 *mem = f->vdev->mem.vaddr + PAGE_SIZE;
 
-	f->vdev->resync.kind = VRFM_RESYNC_SAME;
-	f->vdev->resync.donor = f->link;
+	pull(f, VRFM_RESYNC_SAME);
 	__set_bit(VRFM_PAGE_WORDS + 4, f->vdev->own);
 	vrfm_resync_merge(f->link, &run);
 	KUNIT_EXPECT_EQ(test, mem[0], 0U);
@@ -898,10 +909,9 @@ static void load_done_adopts_wanted_image(struct kunit *test)
 	struct vrfm_resync *resync = &f->vdev->resync;
 	const ktime_t began = ktime_sub_ms(ktime_get(), 5000);
 
-	resync->kind = VRFM_RESYNC_OLDER;
+	pull(f, VRFM_RESYNC_OLDER);
 	resync->wanted = 4711;
 	resync->wanted_began = began;
-	resync->donor = f->link;
 	f->link->report.info.id = 4712;
 	resync->seen = kvcalloc(VRFM_NODES, sizeof(*resync->seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, resync->seen);

@@ -51,6 +51,7 @@
 
 mtype = { UPDATE, MISSED, SWEPT, SYNCED, LOAD, INFO, GRANT, PULL, IMAGE };
 mtype = { DOWN, SYNCING, READY };
+mtype = { IDLE, SWEEPING, PULLING };	/* states of enum vrfm_resync_state */
 
 /* State of node W */
 byte w_mem;
@@ -61,7 +62,9 @@ byte w_asked, w_answered;
 /* State of node L */
 byte l_mem[3], live, number, l_own;
 byte begun;			/* value of W when the load began */
-bool loading, swept, l_up = true, synced = true;
+mtype resync = IDLE;
+bool swept, l_up = true, synced = true;
+#define loading (resync != IDLE)
 
 /* State of node H */
 byte h_mem[3];
@@ -227,7 +230,7 @@ active proctype loader()
 	:: number < LOADS ->
 		atomic {
 			number++;
-			loading = true;
+			resync = SWEEPING;
 			swept = false;
 			live = 0;
 			if
@@ -235,11 +238,14 @@ active proctype loader()
 			:: else
 			fi
 		}
-		do
-		:: word < 3 ->
+		atomic {
 #ifndef SWEPT_IGNORED
 			(swept || !l_up);
 #endif
+			resync = PULLING
+		};
+		do
+		:: word < 3 ->
 			atomic { l_h!PULL, word };
 			atomic { h_l?_, value; merge(word, value); word++; value = 0 }
 		:: else -> break
@@ -248,7 +254,7 @@ active proctype loader()
 			G8 = (l_mem[0] >= begun);
 			assert(G8);
 			begun = 0;
-			loading = false;
+			resync = IDLE;
 			word = 0;
 			if
 			:: l_up -> l_w!GRANT, 0

@@ -8,6 +8,9 @@
  * of the image leave room for notes in the window. Therefore H may send LOAD and
  * INFO, which announce the begin and the end of its own load, before the answer.
  *
+ * The states of the load are those of enum vrfm_resync_state. SWEEPING is omitted,
+ * because L has no peer that must send its own words.
+ *
  * G8: at the end L has the pages of H.
  *
  * variant PULLED_FIRST G8: H answers before it accepts the next PULL (an earlier design)
@@ -20,10 +23,12 @@
 #define GONE 7
 
 mtype = { IMAGE, PULLED, LOAD, INFO };
+mtype = { CHOOSING, PULLING };	/* states of enum vrfm_resync_state */
 
 /* State of node L */
 byte l_mem[PAGES], page, arrived;
-bool donor, complete = true, pulling, asked;
+mtype resync = CHOOSING;
+bool complete = true, pending, asked;
 
 /* State of node H */
 byte first;
@@ -81,8 +86,8 @@ end:	do
 	:: atomic {
 		h_l?type, x ->
 		if
-		:: type == IMAGE && donor -> l_mem[x] = GONE
-		:: type == PULLED -> arrived = x + 1; pulling = false
+		:: type == IMAGE && resync == PULLING -> l_mem[x] = GONE
+		:: type == PULLED -> arrived = x + 1; pending = false
 		:: type == LOAD -> complete = false
 		:: type == INFO -> complete = true
 		:: else
@@ -97,14 +102,14 @@ end:	do
 active proctype loader()
 {
 end:	do
-	:: atomic { donor && !complete -> donor = false }
+	:: atomic { resync == PULLING && !complete -> resync = CHOOSING }
 #ifdef BUSY_IGNORED
-	:: atomic { !donor && complete && page < PAGES -> donor = true; page = 0; asked = false }
+	:: atomic { resync == CHOOSING && complete && page < PAGES -> resync = PULLING; page = 0; asked = false }
 #else
-	:: atomic { !donor && complete && page < PAGES && !pulling -> donor = true; page = 0; asked = false }
+	:: atomic { resync == CHOOSING && complete && page < PAGES && !pending -> resync = PULLING; page = 0; asked = false }
 #endif
-	:: atomic { donor && complete && asked && arrived == page + 1 -> page++; asked = false }
-	:: atomic { donor && complete && !asked && page < PAGES -> asked = true; arrived = 0; pulling = true; l_h!page }
+	:: atomic { resync == PULLING && complete && asked && arrived == page + 1 -> page++; asked = false }
+	:: atomic { resync == PULLING && complete && !asked && page < PAGES -> asked = true; arrived = 0; pending = true; l_h!page }
 	:: page == PAGES -> break
 	od
 }
