@@ -18,6 +18,7 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 {
 	struct vrfm_slot *slot;
 
+	lockdep_assert_held(&link->lock);
 	slot = vrfm_link_open_locked(link, VRFM_WIRE_EVENT);
 	slot->event = *event;
 	vrfm_pack_event(&slot->pack, event);
@@ -36,6 +37,7 @@ void vrfm_link_events_locked(struct vrfm_link *link)
 {
 	u32 i, n = min(link->backlog.n, vrfm_link_free_locked(link));
 
+	lockdep_assert_held(&link->lock);
 	for (i = 0; i < n; i++)
 		vrfm_link_event_locked(link, &link->backlog.events[i]);
 	WRITE_ONCE(link->backlog.n, link->backlog.n - n);
@@ -53,6 +55,7 @@ void vrfm_link_events_locked(struct vrfm_link *link)
  */
 void vrfm_link_events(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (!link->backlog.n)
 		return;
 	spin_lock_bh(&link->lock);
@@ -70,6 +73,7 @@ void vrfm_link_events(struct vrfm_link *link)
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
 {
+	lockdep_assert_held(&link->lock);
 	if (link->backlog.n < VRFM_QUEUE_DEPTH)
 		link->backlog.events[link->backlog.n++] = *event;
 	else
@@ -94,6 +98,7 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 		.number = link->vdev->event_number,
 	};
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
 		vrfm_link_event_locked(link, &wired);
@@ -128,6 +133,7 @@ void vrfm_link_events_again(struct vrfm_link *link)
 {
 	u64 sequence;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	for (sequence = link->window.opened; sequence > link->window.acked;
 	     sequence--)
 		vrfm_link_event_again(link, vrfm_slot(link, sequence));

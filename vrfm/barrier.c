@@ -29,6 +29,7 @@ struct vrfm_mark {
 
 static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (link->state != VRFM_READY)
 		return false;
 	mark->sequence = vrfm_link_probe(link);

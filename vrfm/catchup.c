@@ -323,6 +323,7 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 {
 	u32 taken, room;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	vrfm_direct_settle(link);
 	vrfm_catchup_begin_sweep(link);
 	if (!vrfm_resync_notify(link))

@@ -9,6 +9,7 @@
 
 static int vrfm_open_locked(struct vrfm_dev *vdev)
 {
+	lockdep_assert_held(&vdev->lock);
 	if (vdev->gone)
 		return -ENODEV;
 	vdev->opens++;

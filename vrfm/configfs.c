@@ -144,6 +144,7 @@ static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 static void vrfm_item_tune_locked(struct vrfm_item *vi, size_t offset,
 				  u32 value)
 {
+	lockdep_assert_held(&vi->lock);
 	*(u32 *)((void *)&vi->params + offset) = value;
 	/* Pairs with READ_ONCE() of readers, which take no lock. */
 	if (vi->vdev)
@@ -484,6 +485,7 @@ static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
 	struct vrfm_link *link;
 	int ret;
 
+	lockdep_assert_held(&pi->vi->lock);
 	if (!pi->vi->vdev || !*pi->addr || pi->link)
 		return 0;
 	ret = vrfm_peer_item_resolve(pi, &peer);
@@ -501,6 +503,7 @@ static int vrfm_item_start_peers_locked(struct vrfm_item *vi)
 	struct vrfm_peer_item *pi;
 	int ret = 0;
 
+	lockdep_assert_held(&vi->lock);
 	list_for_each_entry(pi, &vi->peers, entry)
 		ret = ret ?: vrfm_peer_item_start_locked(pi);
 	return ret;
@@ -511,6 +514,7 @@ static void vrfm_item_forget_locked(struct vrfm_item *vi)
 {
 	struct vrfm_peer_item *pi;
 
+	lockdep_assert_held(&vi->lock);
 	list_for_each_entry(pi, &vi->peers, entry)
 		pi->link = NULL;
 	vi->vdev = NULL;
@@ -521,6 +525,7 @@ static int vrfm_item_enable_locked(struct vrfm_item *vi)
 	struct vrfm_dev *vdev;
 	int ret;
 
+	lockdep_assert_held(&vi->lock);
 	if (vi->vdev)
 		return 0;
 	if (vi->params.node == VRFM_NODE_UNSET) {
@@ -543,6 +548,7 @@ static int vrfm_item_disable_locked(struct vrfm_item *vi, bool even_if_open)
 {
 	int ret = 0;
 
+	lockdep_assert_held(&vi->lock);
 	if (vi->vdev)
 		ret = vrfm_dev_destroy(vi->vdev, even_if_open);
 	if (!ret)
@@ -614,6 +620,7 @@ static int vrfm_peer_item_set_addr_locked(struct vrfm_peer_item *pi,
 {
 	int ret;
 
+	lockdep_assert_held(&pi->vi->lock);
 	if (pi->link)
 		return -EBUSY;
 	strscpy(pi->addr, text, sizeof(pi->addr));
@@ -692,6 +699,7 @@ static ssize_t vrfm_peer_item_overload_us_show(struct config_item *item,
 
 static void vrfm_peer_item_tune_locked(struct vrfm_peer_item *pi, u32 us)
 {
+	lockdep_assert_held(&pi->vi->lock);
 	WRITE_ONCE(pi->overload_us, us);
 	/* Pairs with READ_ONCE() of writers, which do not take vi->lock. */
 	if (pi->link)

@@ -49,6 +49,7 @@ static void vrfm_latency_count_locked(struct vrfm_link *link,
 {
 	unsigned int bucket;
 
+	lockdep_assert_held(&link->lock);
 	if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
 		return;
 	bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
@@ -78,6 +79,7 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 {
 	unsigned int i;
 
+	lockdep_assert_held(&link->lock);
 	seq_printf(seq, "%u", link->peer.node);
 	for (i = 0; i < VRFM_LATENCIES; i++)
 		if (link->meter.latency[i])
@@ -196,6 +198,7 @@ static u32 vrfm_link_queued_locked(const struct vrfm_link *link)
 	u64 sequence;
 	u32 bytes = 0;
 
+	lockdep_assert_held(&link->lock);
 	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
 	     sequence++)
 		bytes += link->window.slots[sequence % VRFM_SLOTS].pack.len;
@@ -206,6 +209,7 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 {
 	ktime_t now = ktime_get();
 
+	lockdep_assert_held(&link->lock);
 	vrfm_seq_line(seq, link, "state %s",
 		      vrfm_link_state_name(link->state));
 	vrfm_seq_line(seq, link, "since_ms %lld",
@@ -233,6 +237,7 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 
 static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->lock);
 	vrfm_seq_line(seq, link, "opened %llu", link->window.opened);
 	vrfm_seq_line(seq, link, "posted %llu", link->window.posted);
 	vrfm_seq_line(seq, link, "completed %llu", link->window.completed);
@@ -255,6 +260,7 @@ static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 static void vrfm_seq_received_locked(struct seq_file *seq,
 				     struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->lock);
 	vrfm_seq_line(seq, link, "applied %llu", link->receipt.sequence);
 	vrfm_seq_line(seq, link, "applied_told %llu", link->receipt.acked);
 	vrfm_seq_line(seq, link, "applied_serial %llu", link->receipt.serial);
@@ -281,6 +287,7 @@ static void vrfm_seq_direct_locked(struct seq_file *seq, struct vrfm_link *link)
 	const struct vrfm_direct *direct = &link->direct;
 	u32 ranges = vrfm_ranges(link->vdev->params.size);
 
+	lockdep_assert_held(&link->lock);
 	vrfm_seq_line(seq, link, "direct %d", !!direct->remote);
 	vrfm_seq_line(seq, link, "directs %llu", link->counts.directs);
 	vrfm_seq_line(seq, link, "directs_under_way %u", direct->under_way);

@@ -121,6 +121,7 @@ static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 		.staged = link->direct.staged,
 	};
 
+	lockdep_assert_held(&link->lock);
 	return link->direct.remote &&
 	       vrfm_direct_path_is_wanted(&way, offset, len);
 }
@@ -171,6 +172,7 @@ static void vrfm_direct_say_locked(struct vrfm_link *link, bool open,
 {
 	struct vrfm_slot *slot;
 
+	lockdep_assert_held(&link->lock);
 	link->direct.open = open;
 	slot = vrfm_link_open_locked(link, VRFM_WIRE_PROBE);
 	slot->serial = serial;
@@ -192,6 +194,7 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 {
 	struct vrfm_link *link = placed->link;
 
+	lockdep_assert_held(&link->lock);
 	placed->req.opcode = KRDMA_WRITE;
 	placed->req.local = (struct krdma_data){
 		.mem = KRDMA_MEM_VIRT,
@@ -245,6 +248,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_direct *direct = &link->direct;
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
+	lockdep_assert_held(&link->lock);
 	/*
 	 * Let the next messages request acknowledgments at once: another block
 	 * can be written directly only when all messages with updates are
@@ -305,6 +309,7 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
 	unsigned long end = direct->last +
 			    msecs_to_jiffies(VRFM_DIRECT_IDLE_MS);
 
+	lockdep_assert_held(&link->lock);
 	if (!link->conn.cb || !direct->open || direct->under_way)
 		return;
 	if (time_before(jiffies, end))
@@ -324,6 +329,7 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
  */
 void vrfm_direct_settle(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	vrfm_direct_settle_locked(link);
 	spin_unlock_bh(&link->lock);
@@ -477,6 +483,7 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 	u64 number;
 	void *at;
 
+	lockdep_assert_held(&link->lock);
 	slot->flags |= VRFM_WIRE_ANSWER;
 	at = vrfm_stage_pack(link->vdev, &slot->pack, desc_len, &number);
 	if (desc_len) {
@@ -508,6 +515,7 @@ bool vrfm_direct_notify(struct vrfm_link *link)
 	ssize_t desc_len = 0;
 	bool has = true;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (direct->region && direct->shown != VRFM_SHOWN)
 		desc_len = krdma_region_export(direct->region, 0,
 					       link->vdev->params.size, NULL, 0);
@@ -600,6 +608,7 @@ void vrfm_direct_reset_locked(struct vrfm_link *link)
 {
 	struct vrfm_direct *direct = &link->direct;
 
+	lockdep_assert_held(&link->lock);
 	direct->shown = VRFM_SHOWN_NOT_YET;
 	direct->told = 0;
 	direct->answered = 0;

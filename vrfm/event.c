@@ -286,8 +286,11 @@ int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 	return ret;
 }
 
-static bool vrfm_event_cancel_locked(struct vrfm_event *event)
+static bool vrfm_event_cancel_locked(struct vrfm_dev *vdev, u32 type)
 {
+	struct vrfm_event *event = &vdev->events[type];
+
+	lockdep_assert_held(&vdev->lock);
 	if (!event->waiter)
 		return false;
 	WRITE_ONCE(event->waiter->cancelled, true);
@@ -310,7 +313,7 @@ int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 		return -EINVAL;
 	type = array_index_nospec(type, RFM2G_EVENTS);
 	spin_lock_bh(&vdev->lock);
-	waited = vrfm_event_cancel_locked(&vdev->events[type]);
+	waited = vrfm_event_cancel_locked(vdev, type);
 	spin_unlock_bh(&vdev->lock);
 	return waited ? 0 : -ENOSYS;
 }
@@ -341,7 +344,7 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 			continue;
 		event = &vdev->events[type];
 		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
-			vrfm_event_cancel_locked(event);
+			vrfm_event_cancel_locked(vdev, type);
 		/*
 		 * The device is being destroyed: wake tasks that poll, so that
 		 * they notice it.
@@ -365,6 +368,7 @@ static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
 		[RFM2G_EVENT_SYNC_LOSS] = VRFM_LCSR_SYNC_LOSS,
 	};
 
+	lockdep_assert_held(&vdev->lock);
 	vdev->regs.lcsr &= ~bits[type];
 }
 

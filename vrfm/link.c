@@ -88,6 +88,7 @@ static void vrfm_link_become_locked(struct vrfm_link *link,
  */
 void vrfm_link_break_locked(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->lock);
 	if (link->conn.cb)
 		krdma_disconnect(link->conn.cb);
 }
@@ -115,6 +116,7 @@ void vrfm_fault(struct vrfm_dev *vdev, u32 bit, u32 type, u32 node)
  */
 void vrfm_link_fall_back(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/*
@@ -139,6 +141,7 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 {
 	const unsigned long good = msecs_to_jiffies(VRFM_PENALTY_MAX_MS);
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (!link->overload.penalty_ms ||
 	    time_after(jiffies, link->overload.ready_since + good))
 		link->overload.penalty_ms = VRFM_PENALTY_MIN_MS;
@@ -166,6 +169,7 @@ void vrfm_link_overloaded(struct vrfm_link *link)
  */
 void vrfm_link_ready(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	link->overload.ready_since = jiffies;
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_READY);
@@ -178,6 +182,7 @@ void vrfm_link_ready(struct vrfm_link *link)
 
 static void vrfm_link_reset_locked(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->lock);
 	link->window.opened = 0;
 	link->window.posted = 0;
 	link->window.completed = 0;

@@ -76,15 +76,16 @@ static struct vrfm_mapper *vrfm_mapper_find_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * Move a twin to another family. The twin then counts as never compared, so it
- * must be at the head of the list, where vrfm_family_twin_locked() finds it.
+ * Move a twin to the common family. The twin then counts as never compared, so
+ * it must be at the head of the list, where vrfm_family_twin() finds it.
  */
-static void vrfm_twin_move_locked(struct vrfm_twin *twin,
-				  struct vrfm_family *to)
+static void vrfm_twin_share_locked(struct vrfm_dev *vdev,
+				   struct vrfm_twin *twin)
 {
-	twin->family = to;
+	lockdep_assert_held(&vdev->twins_lock);
+	twin->family = &vdev->common;
 	twin->compared = 0;
-	list_move(&twin->kin, &to->twins);
+	list_move(&twin->kin, &vdev->common.twins);
 }
 
 /*
@@ -101,7 +102,7 @@ static bool vrfm_family_share_some(struct vrfm_dev *vdev,
 	spin_lock(&vdev->twins_lock);
 	for (n = 0; n < VRFM_MOVE && !list_empty(&family->twins); n++) {
 		twin = list_first_entry(&family->twins, struct vrfm_twin, kin);
-		vrfm_twin_move_locked(twin, &vdev->common);
+		vrfm_twin_share_locked(vdev, twin);
 	}
 	left = !list_empty(&family->twins);
 	spin_unlock(&vdev->twins_lock);
@@ -123,6 +124,7 @@ static void vrfm_mapper_insert_locked(struct vrfm_dev *vdev,
 				      const struct mm_struct *mm,
 				      struct vrfm_family *family)
 {
+	lockdep_assert_held(&vdev->twins_lock);
 	mapper->mm = mm;
 	mapper->family = family;
 	mapper->vmas = 0;
@@ -259,12 +261,12 @@ void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 		twin->compared = vdev->compared;
 		list_add_tail(&twin->kin, &family->twins);
 	} else if (twin->family != family && twin->family != &vdev->common) {
-		vrfm_twin_move_locked(twin, &vdev->common);
+		vrfm_twin_share_locked(vdev, twin);
 	}
 }
 
-static struct vrfm_twin *vrfm_family_twin_locked(struct vrfm_family *family,
-						 u64 before)
+static struct vrfm_twin *vrfm_family_twin(struct vrfm_family *family,
+					  u64 before)
 {
 	struct vrfm_twin *twin = list_first_entry_or_null(&family->twins,
 							  struct vrfm_twin,
@@ -278,8 +280,9 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
 	struct vrfm_twin *twin = NULL;
 	struct vrfm_family *family;
 
+	lockdep_assert_held(&vdev->twins_lock);
 	list_for_each_entry(family, &vdev->families, entry) {
-		twin = vrfm_family_twin_locked(family, before);
+		twin = vrfm_family_twin(family, before);
 		if (twin)
 			break;
 	}
@@ -309,6 +312,6 @@ struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
 		twin = vrfm_any_twin_locked(vdev, before);
 	mapper = mm ? vrfm_mapper_find_locked(vdev, mm) : NULL;
 	if (mapper)
-		twin = vrfm_family_twin_locked(mapper->family, before);
-	return twin ?: vrfm_family_twin_locked(&vdev->common, before);
+		twin = vrfm_family_twin(mapper->family, before);
+	return twin ?: vrfm_family_twin(&vdev->common, before);
 }

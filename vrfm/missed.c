@@ -30,6 +30,7 @@
  */
 void vrfm_link_miss_own(struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	WRITE_ONCE(link->missed.lost, true);
 	link->missed.lost_at = 0;
 }
@@ -62,6 +63,7 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
 	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (link->missed.lost && first >= link->missed.lost_at)
 		return;
 	if (link->missed.lost)
@@ -97,6 +99,7 @@ static void vrfm_link_missed(struct vrfm_link *link)
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (link->state != VRFM_READY) {
 		vrfm_link_miss(link, offset, len);
 		vrfm_link_missed(link);
@@ -129,6 +132,7 @@ void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 	bool ready = link->state == VRFM_READY;
 	u32 first, n;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	for (first = vrfm_diff_next(diff, 0, &n); first < VRFM_PAGE_WORDS;
 	     first = vrfm_diff_next(diff, first + n, &n)) {

@@ -229,6 +229,7 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
  */
 static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 {
+	lockdep_assert_held(&link->lock);
 	return link->conn.probed &&
 	       time_before(link->conn.heard, link->conn.probed) &&
 	       time_after(jiffies,
@@ -265,6 +266,7 @@ static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 {
 	bool same = !link->conn.cb || hello->epoch == link->conn.peer_epoch;
 
+	lockdep_assert_held(&link->lock);
 	if (!same && link->conn.probed &&
 	    !time_before(link->conn.heard, link->conn.probed))
 		return VRFM_REJECT_TWICE;
@@ -324,6 +326,7 @@ static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 	struct vrfm_stranger *stranger;
 	u32 i;
 
+	lockdep_assert_held(&vdev->lock);
 	for (i = 0; i < VRFM_STRANGERS; i++) {
 		stranger = &vdev->strangers[i];
 		if (stranger->why == why &&

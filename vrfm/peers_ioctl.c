@@ -62,6 +62,7 @@ static u32 vrfm_state_flags(const struct vrfm_link *link)
 static void vrfm_state_why_locked(const struct vrfm_link *link,
 				  struct vrfm_peer_state *state)
 {
+	lockdep_assert_held(&link->lock);
 	BUILD_BUG_ON((int)VRFM_REFUSAL_SIZE != (int)VRFM_REJECT_SIZE);
 	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY != (int)VRFM_REJECT_BUSY);
 	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);

@@ -127,6 +127,7 @@ static u32 vrfm_lcsr_locked(const struct vrfm_dev *vdev)
 	u32 lcsr = vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
 		   VRFM_LCSR_TX_EMPTY;
 
+	lockdep_assert_held(&vdev->lock);
 	/* Without peers, this node is a closed ring, which has a signal. */
 	if (vdev->regs.linked || !vdev->regs.peers)
 		lcsr |= VRFM_LCSR_SIGNAL;
@@ -211,6 +212,7 @@ static u32 vrfm_lisr_locked(const struct vrfm_dev *vdev)
 	u32 lisr = VRFM_LISR_GLOBAL_ENABLE;
 	u32 type;
 
+	lockdep_assert_held(&vdev->lock);
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		if (vdev->events[type].queue.fill)
 			lisr |= BIT(vrfm_event_bit[type]);
@@ -222,6 +224,7 @@ static u32 vrfm_lier_locked(const struct vrfm_dev *vdev)
 	u32 lier = 0;
 	u32 type;
 
+	lockdep_assert_held(&vdev->lock);
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		if (vdev->events[type].queue.enabled)
 			lier |= BIT(vrfm_event_bit[type]);
@@ -234,6 +237,7 @@ static void vrfm_fifos_locked(const struct vrfm_dev *vdev, u8 *image)
 	const struct vrfm_queue *q;
 	u32 i;
 
+	lockdep_assert_held(&vdev->lock);
 	for (i = 0; i < 4; i++, image += 8) {
 		q = &vdev->events[RFM2G_EVENT_INTR1 + i].queue;
 		if (!q->ready)
@@ -245,6 +249,7 @@ static void vrfm_fifos_locked(const struct vrfm_dev *vdev, u8 *image)
 
 static void vrfm_bar2_locked(const struct vrfm_dev *vdev, u8 *image)
 {
+	lockdep_assert_held(&vdev->lock);
 	memset(image, 0, RFM2G_BAR2_SIZE);
 	image[VRFM_REG_BRV] = vrfm_board_revision(vdev);
 	image[VRFM_REG_BID] = VRFM_BOARD_ID;
@@ -259,6 +264,7 @@ static void vrfm_bar2_locked(const struct vrfm_dev *vdev, u8 *image)
 
 static void vrfm_bar0_locked(const struct vrfm_dev *vdev, u8 *image)
 {
+	lockdep_assert_held(&vdev->lock);
 	memset(image, 0, RFM2G_BAR0_SIZE);
 	if (vdev->regs.dma_swap)
 		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_DMA;
@@ -288,6 +294,7 @@ static void vrfm_bars_store_locked(struct vrfm_dev *vdev, unsigned int bar,
 {
 	struct vrfm_file *vf;
 
+	lockdep_assert_held(&vdev->lock);
 	list_for_each_entry(vf, &vdev->bar_files, bar_entry)
 		if (vf->bars[bar])
 			vrfm_copy(page_address(vf->bars[bar]), image, len);
@@ -301,6 +308,7 @@ void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
 {
 	u8 image[RFM2G_BAR2_SIZE] __aligned(8);
 
+	lockdep_assert_held(&vdev->lock);
 	if (list_empty(&vdev->bar_files))
 		return;
 	vrfm_image_locked(vdev, RFM2G_BAR2, image);
@@ -316,6 +324,7 @@ void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
 {
 	u8 image[RFM2G_BAR0_SIZE] __aligned(8);
 
+	lockdep_assert_held(&vdev->lock);
 	if (list_empty(&vdev->bar_files))
 		return;
 	vrfm_image_locked(vdev, RFM2G_BAR0, image);
@@ -417,6 +426,7 @@ static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
 	struct vrfm_entry entry;
 	u32 i;
 
+	lockdep_assert_held(&vdev->lock);
 	for (i = 0; i < 4; i++)
 		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
 			vrfm_queue_take(&vdev->events[RFM2G_EVENT_INTR1 + i].queue,
@@ -458,6 +468,7 @@ static void vrfm_lcsr_write_locked(struct vrfm_dev *vdev, u32 value)
 {
 	struct vrfm_regs *regs = &vdev->regs;
 
+	lockdep_assert_held(&vdev->lock);
 	regs->lcsr &= value | ~VRFM_LCSR_LATCHED;
 	regs->lcsr = (regs->lcsr & ~VRFM_LCSR_WRITABLE) |
 		     (value & VRFM_LCSR_WRITABLE);
@@ -472,6 +483,7 @@ static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
 	struct vrfm_queue *q;
 	u32 type;
 
+	lockdep_assert_held(&vdev->lock);
 	for (type = 0; type < RFM2G_EVENTS; type++) {
 		q = &vdev->events[type].queue;
 		if (q->depth == 1 && !(value & BIT(vrfm_event_bit[type])))
@@ -483,6 +495,7 @@ static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
 {
 	u32 type;
 
+	lockdep_assert_held(&vdev->lock);
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		vrfm_event_enable_locked(vdev, type,
 					 value & BIT(vrfm_event_bit[type]));
@@ -497,6 +510,7 @@ static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 {
 	u32 i;
 
+	lockdep_assert_held(&vdev->lock);
 	for (i = 0; i < 4; i++)
 		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
 			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
@@ -506,6 +520,7 @@ static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 				   const struct rfm2g_reg_info *reg)
 {
+	lockdep_assert_held(&vdev->lock);
 	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4))
 		vrfm_lcsr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LCSR1));
 	if (vrfm_reg_covers(reg, VRFM_REG_LISR, 4))

@@ -250,6 +250,7 @@ bool vrfm_resync_notify(struct vrfm_link *link)
 	};
 	u32 i;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	for (i = 0; i < ARRAY_SIZE(all); i++)
 		if (link->catchup.todo & all[i].todo && !all[i].tell(link))
 			return false;
@@ -326,6 +327,7 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 	struct vrfm_resync *resync = &link->vdev->resync;
 	u32 node = link->peer.node;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	resync->alive[node] = link->conn.peer_epoch;
 	if (vrfm_history_forget(&resync->history[node], link->conn.peer_epoch))
 		vrfm_resync_spread(link->vdev, node);
@@ -408,6 +410,7 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 		.fresh = true,
 	};
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	vrfm_resync_drop_donor(link);
 	resync->alive[link->peer.node] = 0;
 	resync->lost = jiffies;

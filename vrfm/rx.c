@@ -181,6 +181,7 @@ static void vrfm_rx_gone_locked(struct vrfm_link *link,
 		.direct = note->flags & VRFM_GONE_DIRECT,
 	};
 
+	lockdep_assert_held(&link->lock);
 	if (note->flags & VRFM_GONE_NEWEST)
 		*said = (struct vrfm_history){ };
 	vrfm_history_add(said, &life);
@@ -190,6 +191,7 @@ static void vrfm_rx_gone_locked(struct vrfm_link *link,
 static void vrfm_rx_note_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
+	lockdep_assert_held(&link->lock);
 	if (note->kind == VRFM_NOTE_INFO) {
 		link->report.info = *note;
 		link->report.info_at = ktime_get();

@@ -287,6 +287,7 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct vrfm_link *link;
 
+	lockdep_assert_held(&vdev->write_lock);
 	vdev->serial++;
 	list_for_each_entry(link, &vdev->links, entry)
 		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
@@ -298,6 +299,7 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
  */
 static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
+	lockdep_assert_held(&vdev->write_lock);
 	vdev->scan_counts.compared++;
 	spin_lock(&vdev->twins_lock);
 	twin->compared = ++vdev->compared;
@@ -318,6 +320,7 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	 */
 	bool dark = vdev->dark;
 
+	lockdep_assert_held(&vdev->write_lock);
 	vrfm_compare_page(vdev, twin, dark);
 	vrfm_compared_locked(vdev, twin);
 	vdev->scan_counts.changed += !!vdev->diff->n;
@@ -347,9 +350,9 @@ static bool vrfm_twin_differs(struct vrfm_dev *vdev,
 
 /* ---- barriers ---- */
 
-static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
-						  const struct mm_struct *mm,
-						  u64 before)
+static struct vrfm_twin *vrfm_barrier_twin(struct vrfm_dev *vdev,
+					   const struct mm_struct *mm,
+					   u64 before)
 {
 	struct vrfm_twin *twin;
 
@@ -374,7 +377,7 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	int ret;
 
 	rt_mutex_lock(&vdev->write_lock);
-	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	twin = vrfm_barrier_twin(vdev, mm, before);
 	differs = twin && vrfm_twin_differs(vdev, twin);
 	if (twin && !differs)
 		vrfm_compared_locked(vdev, twin);
@@ -388,7 +391,7 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	 * Find the twin again, because it may have been freed while
 	 * vrfm_dev.write_lock was not held.
 	 */
-	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	twin = vrfm_barrier_twin(vdev, mm, before);
 	if (twin)
 		vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->write_lock);
@@ -418,7 +421,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	if (!atomic_read(&vdev->ntwins))
 		return 0;
 	/* Return early: most callers have no page that must be compared. */
-	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
+	if (!vrfm_barrier_twin(vdev, mm, U64_MAX))
 		return 0;
 	before = vrfm_barrier_begin(vdev);
 	do {
@@ -517,6 +520,7 @@ static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
 
+	lockdep_assert_held(&vdev->write_lock);
 	spin_lock_bh(lock);
 	vdev->twins[twin->index] = NULL;
 	spin_unlock_bh(lock);

@@ -111,6 +111,7 @@ void vrfm_stage_free(struct vrfm_dev *vdev)
 /* Stage a range at once if no peer can write directly. */
 static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
 {
+	lockdep_assert_held(&stage->lock);
 	if (stage->nshown)
 		return;
 	__set_bit(range, stage->told);
@@ -181,6 +182,7 @@ static unsigned long vrfm_unstage_jiffies(const struct vrfm_dev *vdev)
 static void vrfm_stage_unpin_locked(struct vrfm_stage *stage, u32 range,
 				    unsigned long unstage)
 {
+	lockdep_assert_held(&stage->lock);
 	WARN_ON_ONCE(!stage->pins[range]);
 	stage->used[range] = jiffies;
 	if (!--stage->pins[range] && stage->nshown)
@@ -328,6 +330,7 @@ static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
 	bool dropped = false;
 	u32 range;
 
+	lockdep_assert_held(&stage->lock);
 	for_each_set_bit(range, stage->told, stage->nranges) {
 		if (!vrfm_stage_is_over(stage, range, unstage))
 			continue;
@@ -344,6 +347,7 @@ static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
 	bool added = false;
 	u32 range;
 
+	lockdep_assert_held(&stage->lock);
 	for_each_set_bit(range, stage->wanted, stage->nranges) {
 		if (__test_and_set_bit(range, stage->told))
 			continue;
@@ -513,6 +517,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 	u32 range;
 	int ret;
 
+	lockdep_assert_held(&vf->claims);
 	if (!vf->claimed)
 		vf->claimed = vrfm_ranges_alloc(vdev->params.size);
 	if (!vf->claimed)
@@ -555,6 +560,7 @@ static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
 {
 	u32 range;
 
+	lockdep_assert_held(&vf->claims);
 	for (range = first; vf->claimed && range <= last; range++)
 		if (__test_and_clear_bit(range, vf->claimed)) {
 			vrfm_stage_claim(vf->vdev, range, -1);
@@ -593,6 +599,8 @@ int vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
  */
 void vrfm_claims_free(struct vrfm_file *vf)
 {
+	mutex_lock(&vf->claims);
 	vrfm_unclaim_locked(vf, 0, vf->vdev->stage.nranges - 1);
+	mutex_unlock(&vf->claims);
 	kvfree(vf->claimed);
 }

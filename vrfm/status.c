@@ -123,6 +123,7 @@ void vrfm_status_lost(struct vrfm_link *link)
 {
 	u32 flags = READ_ONCE(vrfm_status_of(link)->flags);
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (!(flags & VRFM_PEER_MISSES_ALL) == !link->missed.lost)
 		return;
 	spin_lock_bh(&link->lock);

@@ -65,7 +65,7 @@ void vrfm_watch_init(struct vrfm_dev *vdev)
 	INIT_LIST_HEAD(&vdev->watchers);
 }
 
-static void vrfm_watcher_wake_locked(struct vrfm_watcher *watcher)
+static void vrfm_watcher_wake(struct vrfm_watcher *watcher)
 {
 	WRITE_ONCE(watcher->touched, true);
 	wake_up(&watcher->wait);
@@ -87,7 +87,7 @@ void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
 	list_for_each_entry(watcher, &vdev->watchers, entry) {
 		if (offset >= watcher->end || watcher->first >= offset + len)
 			continue;
-		vrfm_watcher_wake_locked(watcher);
+		vrfm_watcher_wake(watcher);
 	}
 	spin_unlock(&vdev->watch_lock);
 }
@@ -105,7 +105,7 @@ void vrfm_watchers_staged(struct vrfm_dev *vdev)
 	spin_lock_bh(&vdev->watch_lock);
 	list_for_each_entry(watcher, &vdev->watchers, entry)
 		if (!watcher->staged)
-			vrfm_watcher_wake_locked(watcher);
+			vrfm_watcher_wake(watcher);
 	spin_unlock_bh(&vdev->watch_lock);
 }
 

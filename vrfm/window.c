@@ -40,6 +40,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 				  struct vrfm_pack *pack,
 				  const struct vrfm_head *head)
 {
+	lockdep_assert_held(&link->lock);
 	link->receipt.acked = head->applied;
 	req->opcode = KRDMA_SEND;
 	req->local = (struct krdma_data){
@@ -59,6 +60,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
 {
+	lockdep_assert_held(&link->lock);
 	if (slot->type != VRFM_WIRE_UPDATE || !link->direct.answers)
 		return 0;
 	link->direct.answers--;
@@ -78,6 +80,7 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 		.staged = link->direct.seen,
 	};
 
+	lockdep_assert_held(&link->lock);
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
 	slot->closed = true;
 	/*
@@ -183,6 +186,7 @@ void vrfm_link_ack_locked(struct vrfm_link *link)
 		.staged = link->direct.seen,
 	};
 
+	lockdep_assert_held(&link->lock);
 	link->ack.again = link->ack.busy;
 	if (link->ack.busy || !link->conn.cb)
 		return;
@@ -260,8 +264,8 @@ void vrfm_window_free(struct vrfm_link *link)
 
 /**
  * vrfm_link_free_locked - return the number of messages that can be opened
- * @link: link; the caller holds vrfm_dev.write_lock, so the number can only
- *	increase
+ * @link: link, with its lock held; or vrfm_dev.write_lock is held, so the
+ *	number can only increase
  *
  * Return: number of messages.
  */
@@ -271,6 +275,8 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link)
 		       READ_ONCE(link->window.completed));
 	u64 used = link->window.opened - over;
 
+	lockdep_assert(lockdep_is_held(&link->lock) ||
+		       lockdep_is_held(&link->vdev->write_lock));
 	return WARN_ON_ONCE(used > VRFM_SLOTS) ? 0 : VRFM_SLOTS - used;
 }
 
@@ -286,6 +292,7 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 {
 	u64 oldest = link->window.acked + 1;
 
+	lockdep_assert_held(&link->lock);
 	if (!link->conn.cb || link->window.acked == link->window.opened)
 		return 0;
 	return jiffies_to_msecs(jiffies - vrfm_slot(link, oldest)->opened);
@@ -315,6 +322,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
 	struct vrfm_slot *slot;
 
+	lockdep_assert_held(&link->lock);
 	if (link->window.opened)
 		vrfm_slot(link, link->window.opened)->closed = true;
 	WRITE_ONCE(link->window.opened, link->window.opened + 1);
@@ -336,6 +344,7 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 {
 	struct vrfm_slot *slot = vrfm_slot(link, link->window.opened);
 
+	lockdep_assert_held(&link->lock);
 	if (!link->window.opened || slot->closed || slot->type != type ||
 	    !vrfm_pack_room(&slot->pack))
 		return NULL;
@@ -382,6 +391,7 @@ static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
 	struct vrfm_slot *full = vrfm_slot(link, link->window.opened);
 
+	lockdep_assert_held(&link->lock);
 	if (link->window.opened && link->state == VRFM_READY &&
 	    type == VRFM_WIRE_UPDATE && full->type == type &&
 	    full->serial == link->vdev->serial) {
@@ -427,6 +437,7 @@ void vrfm_link_probe_locked(struct vrfm_link *link)
 {
 	struct vrfm_slot *slot = vrfm_link_open_locked(link, VRFM_WIRE_PROBE);
 
+	lockdep_assert_held(&link->lock);
 	slot->flags |= VRFM_WIRE_ANSWER;
 	slot->closed = true;
 	vrfm_link_push_locked(link);
@@ -444,6 +455,7 @@ u64 vrfm_link_probe(struct vrfm_link *link)
 {
 	u64 sequence = 0;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	if (link->conn.cb && vrfm_link_free_locked(link)) {
 		vrfm_link_probe_locked(link);
@@ -467,6 +479,7 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 	struct vrfm_slot *slot;
 	bool has;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	has = link->conn.cb && vrfm_link_free_locked(link);
 	link->window.wants_room = link->conn.cb && !has;
@@ -498,6 +511,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 	bool has;
 	u32 i;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	has = link->conn.cb && vrfm_link_free_locked(link);
 	if (has) {

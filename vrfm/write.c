@@ -171,6 +171,7 @@ static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 				  const struct vrfm_pause *pause,
 				  ktime_t *until)
 {
+	lockdep_assert_held(&vdev->write_lock);
 	/* Read the transmitter's state once: the whole step uses this value. */
 	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
 	if (vdev->dark)
@@ -260,6 +261,7 @@ static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
 
 static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
 {
+	lockdep_assert_held(&vdev->write_lock);
 	if (!vrfm_refusing_locked(vdev, now)) {
 		vdev->refused_at = now;
 		vdev->refused_len = 0;
@@ -408,6 +410,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 	bool dark = vdev->dark;
 	struct vrfm_link *link;
 
+	lockdep_assert_held(&vdev->write_lock);
 	vrfm_mem_store(vdev, offset, buf, len,
 		       dark ? VRFM_OWN_KEEP : VRFM_OWN_SET);
 	trace_vrfm_write(vdev->unit, offset, len, dark);

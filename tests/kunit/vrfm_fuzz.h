@@ -258,6 +258,25 @@ static void free_link(struct vrfm_link *link)
 	vrfm_link_put(link);
 }
 
+static struct rt_mutex *writers_lock(struct fuzz *f)
+{
+	rt_mutex_lock(&f->vdev->write_lock);
+	return &f->vdev->write_lock;
+}
+
+static void writers_unlock(struct rt_mutex **lock)
+{
+	rt_mutex_unlock(*lock);
+}
+
+/* Call a function with the lock of writers held. */
+#define locked(f, call) ({						\
+	struct rt_mutex *held __attribute__((cleanup(writers_unlock))) = \
+		writers_lock(f);					\
+									\
+	call;								\
+})
+
 /* ---- messages of the peer ---- */
 
 /*

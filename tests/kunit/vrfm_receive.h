@@ -55,6 +55,8 @@
 #define krdma_put fuzz_put
 #define krdma_listen_params fuzz_listen_params
 
+#include <linux/lockdep.h>
+#include <linux/rtmutex.h>
 #include <linux/workqueue.h>
 /* Do not queue works, so that the same seed gives the same results. */
 #undef queue_delayed_work
@@ -93,6 +95,23 @@ static int fuzz_page_mapcount(struct page *page)
 		fuzz_on_tables(page);
 	return fuzz_tables;
 }
+
+static bool fuzz_is_locked(const struct rt_mutex *lock)
+{
+	return READ_ONCE(lock->rtmutex.owner);
+}
+
+#ifndef CONFIG_LOCKDEP
+/* Check at least that the lock of writers is held. */
+#undef lockdep_assert_held
+#define lockdep_assert_held(lock) ({					\
+	__auto_type asserted = (lock);					\
+									\
+	WARN_ON_ONCE(__builtin_types_compatible_p(typeof(*asserted),	\
+						  struct rt_mutex) &&	\
+		     !fuzz_is_locked((const void *)asserted));		\
+})
+#endif
 
 #include "../../vrfm/link.c"
 #include "../../vrfm/window.c"
@@ -338,11 +357,6 @@ void vrfm_devices_unlock(void)
 struct vrfm_dev *vrfm_device(unsigned int unit)
 {
 	return NULL;
-}
-
-static bool fuzz_is_locked(const struct rt_mutex *lock)
-{
-	return READ_ONCE(lock->rtmutex.owner);
 }
 
 bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)

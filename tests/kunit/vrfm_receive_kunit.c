@@ -632,7 +632,7 @@ static bool has_a_part(struct fuzz *f, u64 sequence)
 static void write_block(struct fuzz *f, u32 len)
 {
 	f->vdev->serial++;
-	vrfm_link_update(f->link, 0, f->room + FENCE, len, NULL);
+	locked(f, vrfm_link_update(f->link, 0, f->room + FENCE, len, NULL));
 }
 
 /* Two peers that have different parts of a write must not count as equal. */
@@ -770,7 +770,7 @@ static void send_events(struct fuzz *f, u32 n)
 {
 	while (n--) {
 		f->vdev->event_number++;
-		vrfm_link_event(f->link, RFM2G_EVENT_INTR1, f->vdev->event_number);
+		locked(f, vrfm_link_event(f->link, RFM2G_EVENT_INTR1, f->vdev->event_number));
 	}
 }
 
@@ -789,11 +789,11 @@ static void events_to_peer_behind_wait_for_room(struct kunit *test)
 	send_events(f, 1);
 	KUNIT_EXPECT_EQ(test, f->link->window.opened, (u64)SENT);
 	f->link->state = VRFM_READY;
-	KUNIT_EXPECT_FALSE(test, vrfm_link_has_room(f->link, 0));
-	vrfm_link_events(f->link);
+	KUNIT_EXPECT_FALSE(test, locked(f, vrfm_link_has_room(f->link, 0)));
+	locked(f, vrfm_link_events(f->link));
 	KUNIT_EXPECT_EQ(test, f->link->window.opened, SENT + 4ULL);
 	KUNIT_EXPECT_EQ(test, vrfm_slot(f->link, SENT + 4)->event.data, 4U);
-	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, 0));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_link_has_room(f->link, 0)));
 }
 
 static void waiting_events_are_bounded(struct kunit *test)
@@ -814,12 +814,12 @@ static void unacknowledged_events_are_resent_in_order(struct kunit *test)
 	struct fuzz *f = test->priv;
 	u32 i, under_way;
 
-	under_way = vrfm_link_free_locked(f->link);
+	under_way = locked(f, vrfm_link_free_locked(f->link));
 	send_events(f, under_way);
 	f->link->state = VRFM_SYNCING;
 	send_events(f, VRFM_QUEUE_DEPTH);
 	f->link->state = VRFM_DOWN;
-	vrfm_link_events_again(f->link);
+	locked(f, vrfm_link_events_again(f->link));
 	KUNIT_ASSERT_EQ(test, f->link->backlog.n, under_way + VRFM_QUEUE_DEPTH);
 	for (i = 0; i < f->link->backlog.n; i++)
 		KUNIT_EXPECT_EQ(test, f->link->backlog.events[i].number,
@@ -856,10 +856,10 @@ static void write_with(struct kunit *test, u32 free)
 	 * dereferenced here.
 	 */
 	f->link->direct.remote = (struct krdma_remote *)f;
-	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, VRFM_SLOT_SIZE));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_link_has_room(f->link, VRFM_SLOT_SIZE)));
 	f->vdev->serial++;
 	memset(block->bytes, 0, VRFM_SLOT_SIZE);
-	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
+	locked(f, vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block));
 	f->link->direct.remote = NULL;
 	/*
 	 * The link must request an acknowledgment at once, because the next
@@ -936,7 +936,7 @@ static void store_waits_while_peer_may_write(struct kunit *test)
 	list_del_init(&f->link->entry);
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_FALSE(test, stages(f));
-	vrfm_direct_down(f->link);
+	locked(f, vrfm_direct_down(f->link));
 	KUNIT_EXPECT_TRUE(test, stages(f));
 	vrfm_stage_free(f->vdev);
 }
@@ -985,7 +985,7 @@ static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 	struct fuzz *f = test->priv;
 	int changes = atomic_read(&f->vdev->room_changes);
 
-	vrfm_link_overloaded(f->link);
+	locked(f, vrfm_link_overloaded(f->link));
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
@@ -1004,18 +1004,18 @@ static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 	link->window.posted = link->window.opened;
 	link->window.completed = link->window.opened;
 	link->report.info.kind = VRFM_NOTE_INFO;
-	vrfm_link_overloaded(link);
+	locked(f, vrfm_link_overloaded(link));
 	opened = link->window.opened;
-	vrfm_catchup_step_locked(link);
+	locked(f, vrfm_catchup_step_locked(link));
 	KUNIT_EXPECT_EQ(test, link->window.opened, opened);
 	link->window.acked = opened;
-	vrfm_catchup_step_locked(link);
+	locked(f, vrfm_catchup_step_locked(link));
 	KUNIT_ASSERT_EQ(test, link->window.opened, opened + 1);
 	KUNIT_EXPECT_EQ(test, (int)vrfm_slot(link, link->window.opened)->type,
 			(int)VRFM_WIRE_PROBE);
 	KUNIT_EXPECT_FALSE(test, vrfm_slot(link, link->window.opened)->flags &
 				 VRFM_WIRE_SYNCED);
-	vrfm_catchup_step_locked(link);
+	locked(f, vrfm_catchup_step_locked(link));
 	KUNIT_EXPECT_EQ(test, link->window.opened, opened + 1);
 }
 
@@ -1025,7 +1025,7 @@ static void leaving_peer_behind_raises_event(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	fuzz_behind = 0;
-	vrfm_link_overloaded(f->link);
+	locked(f, vrfm_link_overloaded(f->link));
 	KUNIT_EXPECT_EQ(test, fuzz_behind, 1U);
 	KUNIT_EXPECT_EQ(test, f->link->log.lines, BIT(VRFM_SAY_BEHIND));
 }
@@ -1056,7 +1056,7 @@ static void status_page_has_fields_of_peer(struct kunit *test)
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, peer->flags, VRFM_STATUS_PRESENT);
 	KUNIT_EXPECT_EQ(test, peer->left, 1ULL);
-	vrfm_link_overloaded(f->link);
+	locked(f, vrfm_link_overloaded(f->link));
 	KUNIT_EXPECT_EQ(test, peer->state, (u32)VRFM_PEER_SYNCING);
 	KUNIT_EXPECT_EQ(test, peer->overloads, 1ULL);
 	KUNIT_EXPECT_EQ(test, peer->seq % 2, 0U);
@@ -1108,13 +1108,13 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 	u32 i;
 
 	f->link->window.acked = f->link->window.opened;
-	vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
+	locked(f, vrfm_link_update(f->link, 0, &word, sizeof(word), NULL));
 	KUNIT_EXPECT_FALSE(test, flags_of_last_post() & VRFM_WIRE_ANSWER);
 	f->link->direct.answers = 2;
 	for (i = 0; i < 3; i++) {
 		f->link->window.completed = f->link->window.opened;
 		f->link->window.acked = f->link->window.opened;
-		vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
+		locked(f, vrfm_link_update(f->link, 0, &word, sizeof(word), NULL));
 		KUNIT_EXPECT_EQ(test, !!(flags_of_last_post() & VRFM_WIRE_ANSWER),
 				i < 2);
 	}
@@ -1130,13 +1130,13 @@ static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
 
-	vrfm_link_overloaded(f->link);
+	locked(f, vrfm_link_overloaded(f->link));
 	fuzz_kicks = 0;
-	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
+	locked(f, vrfm_link_update(f->link, 64, &word, sizeof(word), NULL));
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 0U);
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 1U);
 	f->link->overload.hold_until = jiffies;
-	vrfm_link_update(f->link, 68, &word, sizeof(word), NULL);
+	locked(f, vrfm_link_update(f->link, 68, &word, sizeof(word), NULL));
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 1U);
 }
 
@@ -1304,7 +1304,7 @@ static void four_messages(struct fuzz *f)
 
 	for (i = 0; i < 4; i++) {
 		f->vdev->serial++;
-		vrfm_link_update(f->link, 64 * i, &i, sizeof(i), NULL);
+		locked(f, vrfm_link_update(f->link, 64 * i, &i, sizeof(i), NULL));
 		vrfm_slot(f->link, f->link->window.opened)->closed = true;
 	}
 }

@@ -58,12 +58,12 @@ static void begin(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
+	locked(f, vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME));
 	KUNIT_ASSERT_NULL(test, f->vdev->live);
 	KUNIT_ASSERT_EQ(test, (int)f->vdev->resync.state,
 			(int)VRFM_RESYNC_RESERVING);
 	KUNIT_ASSERT_TRUE(test, vrfm_resync_reserve(f->vdev));
-	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
+	locked(f, vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME));
 	vrfm_resync_unreserve(&f->vdev->resync);
 }
 
@@ -128,10 +128,10 @@ static void load_ignores_past_of_another_lineage(struct kunit *test)
 	f->link->lineage.sent.id = 4712;
 	f->vdev->resync.lineage = 4712;
 	KUNIT_EXPECT_TRUE(test, vrfm_has_more_than_mine(f->link));
-	KUNIT_EXPECT_FALSE(test, vrfm_resync_from_survivor(f->vdev));
+	KUNIT_EXPECT_FALSE(test, locked(f, vrfm_resync_from_survivor(f->vdev)));
 	f->link->lineage.sent.id = 4711;
 	f->vdev->resync.lineage = 4711;
-	KUNIT_EXPECT_TRUE(test, vrfm_resync_from_survivor(f->vdev));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_resync_from_survivor(f->vdev)));
 	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 }
 
@@ -256,7 +256,7 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 
 	begin_to_load(test);
 	f->link->state = VRFM_DOWN;
-	vrfm_resync_link_down(f->link);
+	locked(f, vrfm_resync_link_down(f->link));
 	link_anew(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	/*
@@ -296,7 +296,7 @@ static bool looks(struct fuzz *f)
 {
 	bool wants;
 
-	vrfm_resync_from_older(f->vdev);
+	locked(f, vrfm_resync_from_older(f->vdev));
 	wants = f->vdev->resync.state == VRFM_RESYNC_RESERVING;
 	f->vdev->resync.state = VRFM_RESYNC_IDLE;
 	return wants;
@@ -315,9 +315,9 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 	 * gave up still count as loaded.
 	 */
 	f->link->state = VRFM_DOWN;
-	vrfm_resync_link_down(f->link);
+	locked(f, vrfm_resync_link_down(f->link));
 	link_anew(f);
-	vrfm_resync_link_up(f->link);
+	locked(f, vrfm_resync_link_up(f->link));
 	peer_has_merged(test);
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	/*
@@ -327,7 +327,7 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 	f->link->lineage.filled = 4710;
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->lineage.filled = 4711;
-	vrfm_link_set_epoch(f->link, 99);
+	locked(f, vrfm_link_set_epoch(f->link, 99));
 	KUNIT_EXPECT_TRUE(test, looks(f));
 }
 
@@ -386,7 +386,7 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 	__set_bit(3, f->link->catchup.gone_due);
 	f->link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
 	first = f->link->window.opened + 1;
-	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
+	KUNIT_ASSERT_TRUE(test, locked(f, vrfm_resync_notify(f->link)));
 	KUNIT_ASSERT_EQ(test, f->link->window.opened, first + 1);
 	KUNIT_EXPECT_EQ(test, note_of(f, first), (int)VRFM_NOTE_GONE);
 	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
@@ -493,13 +493,13 @@ static void sync_step_is_limited_by_runs(struct kunit *test)
 	f->link->overload.hold_until = jiffies;
 	f->link->missed.lost = false;
 	for (i = 0; i < WORDS; i += 2)
-		vrfm_link_miss(f->link, i * VRFM_WORD, VRFM_WORD);
+		locked(f, vrfm_link_miss(f->link, i * VRFM_WORD, VRFM_WORD));
 	do {
 		before = f->link->missed.map.set;
 		/* The peer has applied everything. */
 		f->link->window.completed = f->link->window.opened;
 		f->link->window.acked = f->link->window.opened;
-		vrfm_catchup_step_locked(f->link);
+		locked(f, vrfm_catchup_step_locked(f->link));
 		/* The search for each run counts like a run. */
 		KUNIT_ASSERT_LE(test, before - f->link->missed.map.set,
 				(u32)VRFM_SYNC_RUNS / 2);
@@ -547,7 +547,7 @@ static void lacks(struct fuzz *f, u32 first, u32 n)
 	f->link->state = VRFM_SYNCING;
 	f->link->overload.hold_until = jiffies;
 	f->link->missed.lost = false;
-	vrfm_link_miss(f->link, first * VRFM_WORD, n * VRFM_WORD);
+	locked(f, vrfm_link_miss(f->link, first * VRFM_WORD, n * VRFM_WORD));
 }
 
 /* A run has up to 1024 words, so a run from word 1 would end inside a pair. */
@@ -556,7 +556,7 @@ static void sync_step_cuts_no_double(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	lacks(f, 1, 1500);
-	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_catchup_step_locked(f->link)));
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 	KUNIT_EXPECT_GE(test, sent_runs(f), 2U);
 	KUNIT_EXPECT_EQ(test, all_cut_pairs(f, 1, 1501), 0U);
@@ -572,9 +572,9 @@ static void sync_step_begins_with_whole_double(struct kunit *test)
 
 	lacks(f, 8, 1);
 	lacks(f, 100, 2);
-	KUNIT_EXPECT_EQ(test, vrfm_catchup_take(f->link, 16, 1, 8), 1U);
+	KUNIT_EXPECT_EQ(test, locked(f, vrfm_catchup_take(f->link, 16, 1, 8)), 1U);
 	lacks(f, 8, 2);
-	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_catchup_step_locked(f->link)));
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 3U);
 	/* Only the first run ends inside a pair: word 9 was not missed then. */
@@ -591,7 +591,7 @@ static void last_sync_step_is_limited_by_runs(struct kunit *test)
 	for (i = 0; i < 3000; i++)
 		lacks(f, 2 * i, 1);
 	f->link->window.granted = true;
-	KUNIT_EXPECT_TRUE(test, vrfm_catchup_step_locked(f->link));
+	KUNIT_EXPECT_TRUE(test, locked(f, vrfm_catchup_step_locked(f->link)));
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 	KUNIT_EXPECT_GT(test, sent_runs(f), 0U);
 	KUNIT_EXPECT_LE(test, sent_runs(f), (u32)VRFM_SYNC_LAST_RUNS);
@@ -608,7 +608,7 @@ static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 	__set_bit(7, f->vdev->own);
 	f->link->missed.lost = false;
 	f->link->state = VRFM_SYNCING;
-	vrfm_link_miss(f->link, 7 * VRFM_WORD, VRFM_WORD);
+	locked(f, vrfm_link_miss(f->link, 7 * VRFM_WORD, VRFM_WORD));
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 1U);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	catch_up(f);
@@ -626,8 +626,8 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	const u32 word = 7;
 
 	f->link->state = VRFM_DOWN;
-	vrfm_link_miss_own(f->link);
-	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
+	locked(f, vrfm_link_miss_own(f->link));
+	locked(f, vrfm_link_update(f->link, 64, &word, sizeof(word), NULL));
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 0U);
 	/*
 	 * For words below lost_at, the own words are already in the set of
@@ -635,7 +635,7 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	 * in the set.
 	 */
 	f->link->missed.lost_at = 20;
-	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
+	locked(f, vrfm_link_miss(f->link, 72, 4 * VRFM_WORD));
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 2U);
 }
 
@@ -655,10 +655,10 @@ static void large_missed_map_is_replaced_by_own_words(struct kunit *test)
 	f->link->missed.lost = false;
 	f->link->state = VRFM_DOWN;
 	for (i = 0; i < 128; i++)
-		vrfm_link_miss(f->link, i * chunk, VRFM_WORD);
+		locked(f, vrfm_link_miss(f->link, i * chunk, VRFM_WORD));
 	KUNIT_EXPECT_FALSE(test, f->link->missed.lost);
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.used, 128U);
-	vrfm_link_miss(f->link, 300 * chunk, VRFM_WORD);
+	locked(f, vrfm_link_miss(f->link, 300 * chunk, VRFM_WORD));
 	KUNIT_EXPECT_TRUE(test, f->link->missed.lost);
 	vrfm_map_clear(&f->link->missed.map, 0, f->link->missed.map.nwords);
 }
@@ -724,7 +724,7 @@ static void ages_of_different_moments_are_not_compared(struct kunit *test)
 	say_age(test, 85000);
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	KUNIT_EXPECT_TRUE(test, f->link->catchup.todo & VRFM_TODO_INFO);
-	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
+	KUNIT_ASSERT_TRUE(test, locked(f, vrfm_resync_notify(f->link)));
 	KUNIT_EXPECT_GE(test, f->link->lineage.sent.value, 90000ULL);
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
@@ -761,7 +761,7 @@ static void end_of_load_queues_work_of_link_once(struct kunit *test)
 	f->link->catchup.todo = 0;
 	pull(f, VRFM_RESYNC_SAME);
 	fuzz_kicks = 0;
-	vrfm_resync_end(f->vdev);
+	locked(f, vrfm_resync_end(f->vdev));
 	/*
 	 * One of the two is the work that chooses the next load, the other is
 	 * that of the link.
@@ -782,7 +782,7 @@ static void end_of_load_leaves_map_to_work(struct kunit *test)
 	unsigned long *live = f->vdev->live;
 
 	pull(f, VRFM_RESYNC_SAME);
-	vrfm_resync_end(f->vdev);
+	locked(f, vrfm_resync_end(f->vdev));
 	KUNIT_EXPECT_NULL(test, f->vdev->live);
 	KUNIT_EXPECT_PTR_EQ(test, f->vdev->resync.spent_live, live);
 	vrfm_resync_work(&f->vdev->resync.work.work);
@@ -797,7 +797,7 @@ static const struct vrfm_link *chosen(struct fuzz *f, u32 node)
 {
 	f->vdev->params.node = node;
 	f->vdev->resync.state = VRFM_RESYNC_CHOOSING;
-	vrfm_resync_choose(f->vdev);
+	locked(f, vrfm_resync_choose(f->vdev));
 	return f->vdev->resync.donor;
 }
 
@@ -915,7 +915,7 @@ static void load_done_adopts_wanted_image(struct kunit *test)
 	f->link->report.info.id = 4712;
 	resync->seen = kvcalloc(VRFM_NODES, sizeof(*resync->seen), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, resync->seen);
-	vrfm_resync_done(f->vdev);
+	locked(f, vrfm_resync_done(f->vdev));
 	KUNIT_EXPECT_EQ(test, resync->lineage, 4711ULL);
 	KUNIT_EXPECT_EQ(test, resync->began, began);
 	KUNIT_EXPECT_TRUE(test, test_bit(VRFM_SAY_LOADED, &f->link->log.lines));
