@@ -648,7 +648,6 @@ long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 #endif
 
 /* mmap.c */
-bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* proc.c */
@@ -793,5 +792,8 @@ static inline void vrfm_touched(struct vrfm_dev *vdev, u32 offset, u32 len)
 	if (unlikely(READ_ONCE(vdev->nwatchers)))
 		vrfm_watchers_touch(vdev, offset, len);
 }
+
+/* wrprotect.c */
+bool vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);
 
 #endif /* VRFM_PRIV_H */
