@@ -15,8 +15,6 @@
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/log2.h>
-#include <linux/moduleparam.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 
@@ -25,68 +23,6 @@
 #include "direct_path.h"
 
 static struct dentry *vrfm_debugfs;
-
-static bool vrfm_latency;
-module_param_named(latency, vrfm_latency, bool, 0644);
-MODULE_PARM_DESC(latency, "Measure the time until peers have applied updates, see debugfs vrfm/rfm2gN/latency (N)");
-
-/* ---- latencies of updates ---- */
-
-/**
- * vrfm_latency_begin - return the present time, to measure the latency of a
- * message
- *
- * Return: time in ns; 0 if latencies are not measured, because reading the
- * clock costs time.
- */
-u64 vrfm_latency_begin(void)
-{
-	return READ_ONCE(vrfm_latency) ? ktime_get_ns() : 0;
-}
-
-static void vrfm_latency_count_locked(struct vrfm_link *link,
-				      const struct vrfm_slot *slot)
-{
-	unsigned int bucket;
-
-	lockdep_assert_held(&link->lock);
-	if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
-		return;
-	bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
-	link->meter.latency[min(bucket, VRFM_LATENCIES - 1U)]++;
-}
-
-/**
- * vrfm_latency_end_locked - count the latencies of messages that the peer
- * acknowledges
- * @link: link, with its lock held; @link->window.acked has not been updated yet
- * @applied: sequence of the last message that the peer has applied
- *
- * Context: any but hard interrupts.
- */
-void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
-{
-	const struct vrfm_slot *slots = link->window.slots;
-	u64 sequence;
-
-	lockdep_assert_held(&link->lock);
-	for (sequence = link->window.acked + 1; sequence <= applied; sequence++)
-		vrfm_latency_count_locked(link, &slots[sequence % VRFM_SLOTS]);
-}
-
-static void vrfm_seq_latency_locked(struct seq_file *seq,
-				    const struct vrfm_link *link)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&link->lock);
-	seq_printf(seq, "%u", link->peer.node);
-	for (i = 0; i < VRFM_LATENCIES; i++)
-		if (link->meter.latency[i])
-			seq_printf(seq, " %llu:%llu", 1ULL << i,
-				   link->meter.latency[i]);
-	seq_putc(seq, '\n');
-}
 
 /* ---- the device ---- */
 
@@ -353,6 +289,20 @@ static int vrfm_links_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_links);
+
+static void vrfm_seq_latency_locked(struct seq_file *seq,
+				    const struct vrfm_link *link)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&link->lock);
+	seq_printf(seq, "%u", link->peer.node);
+	for (i = 0; i < VRFM_LATENCIES; i++)
+		if (link->meter.latency[i])
+			seq_printf(seq, " %llu:%llu", 1ULL << i,
+				   link->meter.latency[i]);
+	seq_putc(seq, '\n');
+}
 
 static int vrfm_latency_show(struct seq_file *seq, void *unused)
 {

@@ -779,7 +779,7 @@ void vrfm_link_miss_slots(struct vrfm_link *link);
 void vrfm_link_protocol_error(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
 
-/* debugfs.c */
+/* latency.c */
 u64 vrfm_latency_begin(void);
 void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied);
 
