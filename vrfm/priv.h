@@ -770,13 +770,15 @@ int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma);
 int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
 
 /* watch.c */
-void vrfm_watch_init(struct vrfm_dev *vdev);
-void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len);
-void vrfm_watchers_staged(struct vrfm_dev *vdev);
 int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	       struct vrfm_watch *watch);
 void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
 			 fl_owner_t owner);
+
+/* watchers.c */
+void vrfm_watch_init(struct vrfm_dev *vdev);
+void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len);
+void vrfm_watchers_staged(struct vrfm_dev *vdev);
 
 /**
  * vrfm_touched - wake the tasks that watch some bytes, after a store into them

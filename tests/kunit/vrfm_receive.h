@@ -157,6 +157,7 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/peers_ioctl.c"
 #include "../../vrfm/sysfs.c"
 #include "../../vrfm/watch.c"
+#include "../../vrfm/watchers.c"
 
 /* Count grace periods, and do not wait for them: no other task reads links. */
 static unsigned int fuzz_graces;
