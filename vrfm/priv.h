@@ -726,6 +726,13 @@ static inline bool vrfm_is_loading(const struct vrfm_dev *vdev)
 	return READ_ONCE(vdev->resync.state) >= VRFM_RESYNC_SWEEPING;
 }
 
+/* reg_access.c */
+int vrfm_probe(struct vrfm_dev *vdev);
+int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg);
+int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
+int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
+int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
+
 /* regs.c */
 #define VRFM_LCSR_LED BIT(31)
 #define VRFM_LCSR_TX_OFF BIT(30)
@@ -749,11 +756,6 @@ u32 vrfm_lcsr(struct vrfm_dev *vdev);
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on);
 void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked);
 u8 vrfm_board_revision(const struct vrfm_dev *vdev);
-int vrfm_probe(struct vrfm_dev *vdev);
-int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg);
-int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
-int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
-int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
