@@ -25,11 +25,6 @@ static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
 static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];
 static dev_t vrfm_devt;
 static umode_t vrfm_mode;
-/*
- * Tasks are about to be frozen, or are frozen. vrfm_power_event() writes this
- * flag, and readers take no lock.
- */
-static bool vrfm_suspending;
 
 static struct vrfm_dev *vrfm_dev_of(struct device *dev)
 {
@@ -80,21 +75,6 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-/**
- * vrfm_is_suspending - check whether this machine is being suspended
- *
- * While the kernel freezes tasks, a writer must not wait for slow peers. A
- * waiting writer holds a lock and cannot be frozen, so the kernel would give up
- * the suspend after 20 s.
- *
- * Context: any.
- * Return: true from the time before tasks are frozen until they are thawed.
- */
-bool vrfm_is_suspending(void)
-{
-	return READ_ONCE(vrfm_suspending);
-}
-
 /* Let writers that wait for room check their deadlines again. */
 static void vrfm_wake_all_writers(void)
 {
@@ -121,13 +101,13 @@ static int vrfm_power_event(struct notifier_block *block, unsigned long event,
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
-		WRITE_ONCE(vrfm_suspending, true);
+		vrfm_writers_suspend(true);
 		vrfm_wake_all_writers();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
 	case PM_POST_RESTORE:
-		WRITE_ONCE(vrfm_suspending, false);
+		vrfm_writers_suspend(false);
 		break;
 	}
 	return NOTIFY_DONE;

@@ -135,26 +135,6 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 	spin_unlock_bh(&vdev->lock);
 }
 
-/**
- * vrfm_event_send - send an event to one node or to all others
- * @vdev: device
- * @node: id of the receiver, 0 to 255; %RFM2G_NODE_ALL means all other nodes
- * @type: type of event, up to %RFM2G_EVENT_INTR4
- * @data: data of the event
- *
- * Return: 0, also if no such node is connected, as with the cards; -EINVAL if
- * @node is this node or above 255, or if @type cannot be sent; -EINTR if the
- * task was killed.
- */
-int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
-{
-	if (vrfm_event_is_fault(type) || node == vdev->params.node)
-		return -EINVAL;
-	if (node > RFM2G_NODE_MAX && node != RFM2G_NODE_ALL)
-		return -EINVAL;
-	return vrfm_event_send_all(vdev, node, type, data);
-}
-
 static bool vrfm_event_over(const struct vrfm_event *event,
 			    const struct vrfm_waiter *waiter)
 {

@@ -589,7 +589,6 @@ void vrfm_debugfs_remove(struct vrfm_dev *vdev);
 /* device.c */
 int vrfm_device_init(umode_t mode);
 void vrfm_device_exit(void);
-bool vrfm_is_suspending(void);
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params);
 int vrfm_dev_publish(struct vrfm_dev *vdev);
@@ -603,7 +602,6 @@ void vrfm_events_init(struct vrfm_dev *vdev);
 int vrfm_event_enable(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_disable(struct vrfm_dev *vdev, u32 type);
 void vrfm_event_enable_locked(struct vrfm_dev *vdev, u32 type, bool enable);
-int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
 void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data);
 int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry);
@@ -661,7 +659,7 @@ int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 int vrfm_write_lock_for(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			struct vrfm_wait *wait);
 int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
-bool vrfm_is_dark(const struct vrfm_dev *vdev);
+void vrfm_writers_suspend(bool suspending);
 int vrfm_switching(struct vrfm_dev *vdev);
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait);
@@ -669,7 +667,7 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 		    u32 set);
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done);
-int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
+int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
 
 /* mem.c */
 
@@ -746,6 +744,17 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 #define VRFM_LCSR_SIGNAL BIT(2)
 #define VRFM_LCSR_BAD_DATA BIT(1)
 #define VRFM_LCSR_OWN_DATA BIT(0)
+
+/**
+ * vrfm_is_dark - check whether the transmitter is off
+ * @vdev: device
+ *
+ * Return: true if it is.
+ */
+static inline bool vrfm_is_dark(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->regs.lcsr) & VRFM_LCSR_TX_OFF;
+}
 
 void vrfm_regs_init(struct vrfm_dev *vdev);
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev);

@@ -49,15 +49,25 @@
  */
 #define VRFM_REFUSED_US 100000
 
-/**
- * vrfm_is_dark - check whether the transmitter is off
- * @vdev: device
- *
- * Return: true if it is.
+/*
+ * Tasks are about to be frozen, or are frozen. Readers of this flag take no
+ * lock.
  */
-bool vrfm_is_dark(const struct vrfm_dev *vdev)
+static bool vrfm_suspending;
+
+/**
+ * vrfm_writers_suspend - end or allow the waits of writers for slow peers
+ * @suspending: the machine is being suspended
+ *
+ * While the kernel freezes tasks, a writer must not wait for slow peers. A
+ * waiting writer holds a lock and cannot be frozen, so the kernel would give up
+ * the suspend after 20 s.
+ *
+ * Context: any. The caller wakes writers that already wait.
+ */
+void vrfm_writers_suspend(bool suspending)
 {
-	return READ_ONCE(vdev->regs.lcsr) & VRFM_LCSR_TX_OFF;
+	WRITE_ONCE(vrfm_suspending, suspending);
 }
 
 static bool vrfm_is_needed(const struct vrfm_need *need,
@@ -101,7 +111,7 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 	/*
 	 * A waiting writer holds a lock, so it cannot be frozen: end its wait.
 	 */
-	if (vrfm_is_suspending())
+	if (READ_ONCE(vrfm_suspending))
 		us = 0;
 	from = min(from, ktime_add_us(pause->began, us));
 	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
@@ -595,9 +605,9 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 }
 
 /**
- * vrfm_event_send_all - send an event to one node or to all others
+ * vrfm_event_send - send an event to one node or to all others
  * @vdev: device
- * @node: id of the receiver, 0 to 255, or %RFM2G_NODE_ALL
+ * @node: id of the receiver, 0 to 255; %RFM2G_NODE_ALL means all other nodes
  * @type: type of event, up to %RFM2G_EVENT_INTR4
  * @data: data of the event
  *
@@ -606,16 +616,21 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
  * links of receivers.
  *
  * Context: may sleep.
- * Return: 0, also if there is no such node; -EINTR: killed.
+ * Return: 0, also if no such node is connected, as with the cards; -EINVAL if
+ * @node is this node or above 255, or if @type cannot be sent; -EINTR: killed.
  */
-int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
+int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
 	struct vrfm_wait wait = vrfm_wait_begin(false);
 	const struct vrfm_need need = { .node = node };
-	int ret = vrfm_scan_own(vdev, &wait) ?:
-			  vrfm_write_lock_for(vdev, &need, &wait);
 	struct vrfm_link *link;
+	int ret;
 
+	if (type > RFM2G_EVENT_INTR4 || node == vdev->params.node ||
+	    (node > RFM2G_NODE_MAX && node != RFM2G_NODE_ALL))
+		return -EINVAL;
+	ret = vrfm_scan_own(vdev, &wait) ?:
+		      vrfm_write_lock_for(vdev, &need, &wait);
 	if (ret)
 		return ret;
 	vdev->event_number++;

@@ -199,14 +199,6 @@ static bool fuzz_protected_locked;
 /* Number of events of an invalid type. */
 static unsigned int fuzz_wrong_events;
 
-/* Return value of vrfm_is_suspending(). */
-static bool fuzz_suspending;
-
-bool vrfm_is_suspending(void)
-{
-	return fuzz_suspending;
-}
-
 void fuzz_disconnect(struct krdma_cb *cb)
 {
 	fuzz_disconnects++;

@@ -1840,9 +1840,9 @@ static void overload_us_of_peer_overrides_device(struct kunit *test)
 static void suspend_ends_waits_for_room(struct kunit *test)
 {
 	window_full(test->priv, 3000000);
-	fuzz_suspending = true;
+	vrfm_writers_suspend(true);
 	KUNIT_EXPECT_LT(test, wait_for_room(test), 1000000LL);
-	fuzz_suspending = false;
+	vrfm_writers_suspend(false);
 }
 
 /* Another writer waits for room on the link of node 2. */
@@ -1860,8 +1860,8 @@ static void event_waits_for_target_node_only(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test,
 			   vrfm_write_trylock(f->vdev, &all, &pause, &until));
 	KUNIT_EXPECT_TRUE(test, f->link->overload.awaited);
-	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, 3, RFM2G_EVENT_INTR1,
-						  1), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_event_send(f->vdev, 3, RFM2G_EVENT_INTR1,
+					      1), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 	atomic_dec(&f->vdev->waiting);
 }
@@ -1879,8 +1879,8 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 	atomic_dec(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), false), 0);
 	KUNIT_EXPECT_EQ(test,
-			vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
-					    RFM2G_EVENT_INTR1, 1),
+			vrfm_event_send(f->vdev, RFM2G_NODE_ALL,
+					RFM2G_EVENT_INTR1, 1),
 			0);
 	KUNIT_EXPECT_EQ(test, f->link->backlog.n, 0U);
 	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 0U);
@@ -1934,8 +1934,8 @@ static void switch_of_transmitter_amid_broadcast_has_no_effect(struct kunit *tes
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	goes_dark = f->vdev;
 	fuzz_on_post = go_dark;
-	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
-						  RFM2G_EVENT_INTR1, 1), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_event_send(f->vdev, RFM2G_NODE_ALL,
+					      RFM2G_EVENT_INTR1, 1), 0);
 	KUNIT_EXPECT_TRUE(test, vrfm_is_dark(f->vdev));
 	KUNIT_EXPECT_EQ(test, f->link->window.opened, opened + 1);
 	KUNIT_EXPECT_EQ(test, other->window.opened, 1ULL);

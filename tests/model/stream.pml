@@ -113,7 +113,7 @@ inline write(word, value)
 	}
 }
 
-/* Model of vrfm_event_send_all(): send an event if the link is up. */
+/* Model of vrfm_event_send(): send an event if the link is up. */
 inline tell(data)
 {
 	atomic {
