@@ -11,7 +11,6 @@
 #include <linux/string.h>
 
 #include "link.h"
-#include "priv.h"
 
 static void vrfm_link_event_locked(struct vrfm_link *link,
 				   const struct vrfm_wired_event *event)

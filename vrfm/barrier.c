@@ -13,7 +13,7 @@
 
 #include "compat.h"
 #include "link.h"
-#include "priv.h"
+#include "write.h"
 
 /**
  * struct vrfm_mark - message that a peer must acknowledge to end a wait

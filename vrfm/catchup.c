@@ -16,7 +16,6 @@
 
 #include "copy.h"
 #include "link.h"
-#include "priv.h"
 
 /*
  * VRFM_SYNC_STEP and VRFM_SYNC_RUNS: maximum number of words, and of runs of

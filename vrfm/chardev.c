@@ -5,7 +5,14 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 
-#include "priv.h"
+#include "device.h"
+#include "write.h"
+
+/*
+ * Timeout of fsync(), in ms. fsync() waits until all READY peers have
+ * acknowledged.
+ */
+#define VRFM_FLUSH_MS 10000
 
 static int vrfm_open_locked(struct vrfm_dev *vdev)
 {

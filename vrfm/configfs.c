@@ -12,8 +12,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "device.h"
 #include "link.h"
-#include "priv.h"
 
 /*
  * Size of a buffer for the text of an address, in bytes. This suffices for an

@@ -18,9 +18,9 @@
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 
-#include "link.h"
-#include "priv.h"
+#include "device.h"
 #include "direct_path.h"
+#include "link.h"
 
 static struct dentry *vrfm_debugfs;
 
@@ -80,7 +80,7 @@ static void vrfm_seq_scanner(struct seq_file *seq, struct vrfm_dev *vdev)
 	seq_printf(seq, "scanner_pid %d\n", vdev->scanner->pid);
 }
 
-static int vrfm_device_show(struct seq_file *seq, void *unused)
+static int vrfm_seq_device_show(struct seq_file *seq, void *unused)
 {
 	struct vrfm_dev *vdev = seq->private;
 
@@ -111,7 +111,7 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 	rcu_read_unlock();
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(vrfm_device);
+DEFINE_SHOW_ATTRIBUTE(vrfm_seq_device);
 
 /* ---- links ---- */
 
@@ -335,7 +335,7 @@ void vrfm_debugfs_add(struct vrfm_dev *vdev)
 	struct dentry *dir = debugfs_create_dir(dev_name(&vdev->dev),
 						vrfm_debugfs);
 
-	debugfs_create_file("device", 0400, dir, vdev, &vrfm_device_fops);
+	debugfs_create_file("device", 0400, dir, vdev, &vrfm_seq_device_fops);
 	debugfs_create_file("links", 0400, dir, vdev, &vrfm_links_fops);
 	debugfs_create_file("latency", 0400, dir, vdev, &vrfm_latency_fops);
 	vdev->debugfs = dir;

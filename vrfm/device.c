@@ -18,8 +18,9 @@
 #include <linux/suspend.h>
 
 #include "compat.h"
+#include "device.h"
 #include "link.h"
-#include "priv.h"
+#include "write.h"
 
 static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
 static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];

@@ -26,10 +26,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "link.h"
-#include "priv.h"
-#include "trace.h"
 #include "direct_path.h"
+#include "link.h"
+#include "trace.h"
 
 /*
  * Delay, in ms, from the completion of the last direct write until this node

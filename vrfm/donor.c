@@ -8,7 +8,6 @@
 
 #include "copy.h"
 #include "link.h"
-#include "priv.h"
 
 #define VRFM_SERVE_WORDS (VRFM_WIRE_PAGE / VRFM_WORD)
 

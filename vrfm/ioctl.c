@@ -15,7 +15,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "priv.h"
+#include "device.h"
+#include "write.h"
 
 /**
  * struct vrfm_call - an ioctl in progress

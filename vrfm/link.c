@@ -17,7 +17,6 @@
 
 #include "compat.h"
 #include "link.h"
-#include "priv.h"
 #include "trace.h"
 
 #define VRFM_PENALTY_MIN_MS 1000

@@ -23,13 +23,8 @@
 #include <krdma.h>
 
 #include "map.h"
-#include "history.h"
-#include "proto.h"
-#include "queue.h"
+#include "priv.h"
 #include "rate.h"
-
-struct vrfm_dev;
-struct vrfm_diff;
 
 /*
  * VRFM_SLOTS: size of the window, which is the maximum number of unacknowledged
@@ -58,20 +53,6 @@ struct vrfm_diff;
  * ns; the last one also counts all longer ones.
  */
 #define VRFM_LATENCIES 32
-
-/**
- * enum vrfm_link_state - state of a link, which shows whether the peer has this
- * node's writes
- * @VRFM_DOWN: the peer is not connected
- * @VRFM_SYNCING: the peer lacks the words in the set of missed words
- * @VRFM_READY: the peer has applied all writes, or they are in flight in the
- *	order of writing
- */
-enum vrfm_link_state {
-	VRFM_DOWN,
-	VRFM_SYNCING,
-	VRFM_READY,
-};
 
 /* Messages that a link has to send: bits of &vrfm_catchup.todo. */
 #define VRFM_TODO_INFO BIT(0)
@@ -800,12 +781,6 @@ bool vrfm_direct_notify(struct vrfm_link *link);
 void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg);
 const char *vrfm_shown_name(enum vrfm_shown shown);
 
-/* registration.c */
-struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb);
-void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region);
-int vrfm_share_init(struct vrfm_dev *vdev);
-void vrfm_share_free(struct vrfm_dev *vdev);
-
 /* peer.c */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 				const struct vrfm_peer *peer);
@@ -813,6 +788,18 @@ void vrfm_peer_remove(struct vrfm_link *link);
 void vrfm_peers_remove(struct vrfm_dev *vdev);
 
 /* resync.c */
+
+/**
+ * vrfm_is_loading - check whether this node is loading an image
+ * @vdev: device
+ *
+ * Return: true if it is.
+ */
+static inline bool vrfm_is_loading(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->resync.state) >= VRFM_RESYNC_SWEEPING;
+}
+
 void vrfm_resync_init(struct vrfm_dev *vdev);
 void vrfm_resync_exit(struct vrfm_dev *vdev);
 void vrfm_resync_kick(struct vrfm_dev *vdev);
@@ -823,6 +810,9 @@ bool vrfm_resync_notify(struct vrfm_link *link);
 void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run);
 
 /* status.c */
+int vrfm_status_alloc(struct vrfm_dev *vdev);
+void vrfm_status_free(struct vrfm_dev *vdev);
+int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma);
 void vrfm_status_update_locked(struct vrfm_link *link);
 void vrfm_status_lost(struct vrfm_link *link);
 void vrfm_status_lag_locked(struct vrfm_link *link);

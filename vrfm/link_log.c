@@ -13,7 +13,6 @@
 #include <linux/printk.h>
 
 #include "link.h"
-#include "priv.h"
 
 /*
  * Print a line. Each kind of line has its own rate limit, which all links

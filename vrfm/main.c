@@ -16,8 +16,9 @@
 #include <version.h>
 
 #include "compat.h"
+#include "device.h"
 #include "link.h"
-#include "priv.h"
+#include "write.h"
 
 /* Value of the parameter node if the module must not create a device. */
 #define VRFM_NO_NODE (-1)

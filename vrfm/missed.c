@@ -13,7 +13,6 @@
 #include <linux/minmax.h>
 
 #include "link.h"
-#include "priv.h"
 #include "twin.h"
 
 /*

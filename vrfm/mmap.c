@@ -8,8 +8,10 @@
 #include <linux/sched/signal.h>
 
 #include "compat.h"
-#include "priv.h"
+#include "device.h"
 #include "direct_path.h"
+#include "link.h"
+#include "write.h"
 
 /*
  * Page offset of mappings of registers and of DMA buffers, behind the largest

@@ -15,7 +15,6 @@
 #include <net/ipv6.h>
 
 #include "link.h"
-#include "priv.h"
 
 /* Timeout of a peer's answer to a probe, in ms. */
 #define VRFM_ALIVE_MS 1000

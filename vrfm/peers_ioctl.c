@@ -8,8 +8,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "device.h"
 #include "link.h"
-#include "priv.h"
 
 static void vrfm_state_address(const struct vrfm_peer *peer,
 			       struct vrfm_peer_state *state)

@@ -44,17 +44,6 @@
 #include "resync_state.h"
 #include "stage.h"
 
-/*
- * Timeout of fsync(), in ms. fsync() waits until all READY peers have
- * acknowledged.
- */
-#define VRFM_FLUSH_MS 10000
-/*
- * Timeout of the ring check, in ms. The check waits until all READY peers have
- * acknowledged.
- */
-#define VRFM_RING_MS 500
-
 /* Version of the driver that programs read: at most 15 characters. */
 #define VRFM_VERSION "krdma 1"
 
@@ -70,6 +59,7 @@
 struct dentry;
 struct krdma_cb;
 struct krdma_domain;
+struct krdma_region;
 struct vrfm_diff;
 struct vrfm_link;
 struct vrfm_twin;
@@ -124,6 +114,20 @@ struct vrfm_mem {
 	struct page **pages;
 	unsigned long npages;
 	void *vaddr;
+};
+
+/**
+ * enum vrfm_link_state - state of a link, which shows whether the peer has this
+ * node's writes
+ * @VRFM_DOWN: the peer is not connected
+ * @VRFM_SYNCING: the peer lacks the words in the set of missed words
+ * @VRFM_READY: the peer has applied all writes, or they are in flight in the
+ *	order of writing
+ */
+enum vrfm_link_state {
+	VRFM_DOWN,
+	VRFM_SYNCING,
+	VRFM_READY,
 };
 
 /**
@@ -517,42 +521,6 @@ struct vrfm_file {
 };
 
 /**
- * struct vrfm_wait - total time that the steps of a call have waited for slow
- * peers. vrfm_write() uses a new structure after each MiB
- * @waited_ns: time that the steps have waited for room, or for their turn, in
- *	ns; the time for copying and comparing does not count
- * @nowait: the call fails instead of waiting
- */
-struct vrfm_wait {
-	u64 waited_ns;
-	bool nowait;
-};
-
-/**
- * struct vrfm_need - room that a step needs before it is accepted
- * @len: number of bytes of a run; 0 for an event or a probe
- * @node: peer whose link must have the room, or %RFM2G_NODE_ALL
- * @even_dark: room is needed even while the transmitter is off
- */
-struct vrfm_need {
-	u32 len;
-	u32 node;
-	bool even_dark;
-};
-
-/**
- * vrfm_wait_begin - return a struct vrfm_wait for a call that begins
- * @nowait: fail instead of waiting
- *
- * Return: the structure, which the caller passes to all functions that may
- * wait.
- */
-static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
-{
-	return (struct vrfm_wait){ .nowait = nowait };
-}
-
-/**
  * vrfm_params_init - set the defaults of a device's parameters
  * @params: parameters to fill
  */
@@ -571,31 +539,6 @@ static inline void vrfm_params_init(struct vrfm_params *params)
 		.quiet_us = VRFM_QUIET_US_DEFAULT,
 	};
 }
-
-/* chardev.c */
-extern const struct file_operations vrfm_fops;
-
-/* configfs.c */
-int vrfm_configfs_init(void);
-void vrfm_configfs_allow(void);
-void vrfm_configfs_exit(void);
-
-/* debugfs.c */
-void vrfm_debugfs_init(void);
-void vrfm_debugfs_exit(void);
-void vrfm_debugfs_add(struct vrfm_dev *vdev);
-void vrfm_debugfs_remove(struct vrfm_dev *vdev);
-
-/* device.c */
-int vrfm_device_init(umode_t mode);
-void vrfm_device_exit(void);
-struct vrfm_dev *vrfm_dev_create(unsigned int unit,
-				 const struct vrfm_params *params);
-int vrfm_dev_publish(struct vrfm_dev *vdev);
-int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open);
-void vrfm_devices_lock(void);
-void vrfm_devices_unlock(void);
-struct vrfm_dev *vrfm_device(unsigned int unit);
 
 /* event.c */
 void vrfm_events_init(struct vrfm_dev *vdev);
@@ -622,52 +565,9 @@ void vrfm_events_wake(struct vrfm_dev *vdev);
 #define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
 #define VRFM_ALL_EVENTS (VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS)
 
-/* scan.c */
-int vrfm_scan_init(struct vrfm_dev *vdev);
-void vrfm_scan_free(struct vrfm_dev *vdev);
-int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait);
-int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait);
-int vrfm_twins_init(void);
-void vrfm_twins_exit(void);
-bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index);
-int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
-		   struct page *page, unsigned long index);
-
 /* inode.c */
 struct inode *vrfm_inode_new(void);
 void vrfm_inode_free(struct inode *inode);
-
-/* ioctl.c */
-long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
-#ifdef CONFIG_COMPAT
-long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
-#else
-#define vrfm_compat_ioctl NULL
-#endif
-
-/* mmap.c */
-int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
-
-/* proc.c */
-int vrfm_proc_init(void);
-void vrfm_proc_exit(void);
-
-/* barrier.c */
-int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
-
-/* write.c */
-int vrfm_write_lock_for(struct vrfm_dev *vdev, const struct vrfm_need *need,
-			struct vrfm_wait *wait);
-int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
-void vrfm_writers_suspend(bool suspending);
-int vrfm_switching(struct vrfm_dev *vdev);
-int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
-	       bool nowait);
-int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
-		    u32 set);
-int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
-	       size_t len, bool nowait, size_t *done);
-int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
 
 /* mem.c */
 
@@ -711,25 +611,11 @@ static inline bool vrfm_inside(const struct vrfm_dev *vdev, u64 offset, u64 len)
 	return offset <= size && len <= size - offset;
 }
 
-/* resync.c */
-
-/**
- * vrfm_is_loading - check whether this node is loading an image
- * @vdev: device
- *
- * Return: true if it is.
- */
-static inline bool vrfm_is_loading(const struct vrfm_dev *vdev)
-{
-	return READ_ONCE(vdev->resync.state) >= VRFM_RESYNC_SWEEPING;
-}
-
-/* reg_access.c */
-int vrfm_probe(struct vrfm_dev *vdev);
-int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg);
-int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
-int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
-int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
+/* registration.c */
+struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb);
+void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region);
+int vrfm_share_init(struct vrfm_dev *vdev);
+void vrfm_share_free(struct vrfm_dev *vdev);
 
 /* regs.c */
 #define VRFM_LCSR_LED BIT(31)
@@ -768,23 +654,6 @@ u8 vrfm_board_revision(const struct vrfm_dev *vdev);
 
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
-
-/* sysfs.c */
-extern const struct attribute_group *vrfm_dev_groups[];
-
-/* status.c */
-int vrfm_status_alloc(struct vrfm_dev *vdev);
-void vrfm_status_free(struct vrfm_dev *vdev);
-int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma);
-
-/* peers_ioctl.c */
-int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
-
-/* watch.c */
-int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
-	       struct vrfm_watch *watch);
-void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
-			 fl_owner_t owner);
 
 /* watchers.c */
 void vrfm_watch_init(struct vrfm_dev *vdev);

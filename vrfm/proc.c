@@ -7,8 +7,8 @@
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 
+#include "device.h"
 #include "link.h"
-#include "priv.h"
 
 static const char * const vrfm_event_name[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_RESET] = "reset",

@@ -6,7 +6,15 @@
  */
 #include <linux/string.h>
 
+#include "device.h"
 #include "regs.h"
+#include "write.h"
+
+/*
+ * Timeout of the ring check, in ms. The check waits until all READY peers have
+ * acknowledged.
+ */
+#define VRFM_RING_MS 500
 
 /*
  * Fields of the register NIC (network interrupt command): a bit that sends the

@@ -15,7 +15,8 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 
-#include "link.h"
+#include <krdma.h>
+
 #include "priv.h"
 
 /**

@@ -32,7 +32,6 @@
 #include <linux/slab.h>
 
 #include "link.h"
-#include "priv.h"
 #include "trace.h"
 #include "twin.h"
 

@@ -10,7 +10,6 @@
 #include <linux/ktime.h>
 
 #include "link.h"
-#include "priv.h"
 #include "trace.h"
 
 /**

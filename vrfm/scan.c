@@ -35,12 +35,12 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "direct_path.h"
 #include "link.h"
 #include "mapper.h"
-#include "priv.h"
 #include "trace.h"
 #include "twin.h"
-#include "direct_path.h"
+#include "write.h"
 
 /* Bytes of messages for a page in the worst case: every second word differs. */
 #define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)

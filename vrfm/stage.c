@@ -21,10 +21,9 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "link.h"
-#include "priv.h"
-#include "trace.h"
 #include "direct_path.h"
+#include "link.h"
+#include "trace.h"
 
 /* Interval of checks for answers of peers, in ms. */
 #define VRFM_LOOK_MS 100

@@ -16,7 +16,6 @@
 
 #include "compat.h"
 #include "link.h"
-#include "priv.h"
 
 /**
  * vrfm_status_alloc - allocate the status page of a device

@@ -11,8 +11,8 @@
 #include <linux/rculist.h>
 #include <linux/sysfs.h>
 
+#include "device.h"
 #include "link.h"
-#include "priv.h"
 
 static struct vrfm_dev *vrfm_dev_of(struct device *dev)
 {

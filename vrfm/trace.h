@@ -11,8 +11,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "link.h"
-#include "resync_state.h"
+#include "priv.h"
 
 TRACE_DEFINE_ENUM(VRFM_DOWN);
 TRACE_DEFINE_ENUM(VRFM_SYNCING);

@@ -18,7 +18,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "priv.h"
+#include "device.h"
 #include "twin.h"
 #include "watch.h"
 

@@ -22,7 +22,6 @@
 #include <linux/slab.h>
 
 #include "link.h"
-#include "priv.h"
 
 /* ---- sending ---- */
 

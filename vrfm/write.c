@@ -23,8 +23,8 @@
 
 #include "compat.h"
 #include "link.h"
-#include "priv.h"
 #include "trace.h"
+#include "write.h"
 
 /*
  * Largest number of bytes that are accepted in one step. This limit bounds the
