@@ -58,8 +58,11 @@ class Layers:
 
 
 def check(log):
-    """Do all files of krdma call downwards only?"""
-    layers = Layers("krdma", static.TOP / "krdma")
-    wrong = layers.complaints()
-    static.write(log, "".join(f"{line}\n" for line in wrong))
-    return not wrong and len(layers.names) > 1
+    """Do all files of krdma and vrfm call downwards only?"""
+    good = True
+    for module in ("krdma", "vrfm"):
+        layers = Layers(module, static.TOP / module)
+        wrong = layers.complaints()
+        static.write(log, "".join(f"{module}/{line}\n" for line in wrong))
+        good &= not wrong and len(layers.names) > 1
+    return good
