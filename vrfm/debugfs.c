@@ -47,7 +47,7 @@ static void vrfm_seq_image_rcu(struct seq_file *seq,
 	if (donor)
 		seq_printf(seq, "donor %u\n", donor->peer.node);
 	seq_printf(seq, "pages_loaded %u\n", resync->page);
-	seq_printf(seq, "pages_asked %u\n", resync->asked);
+	seq_printf(seq, "pages_asked %u\n", resync->requested);
 	seq_printf(seq, "step_ms %u\n",
 		   jiffies_to_msecs(jiffies - resync->since));
 }

@@ -156,8 +156,8 @@ int vrfm_history_cmp(const struct vrfm_history *a, const struct vrfm_history *b,
 }
 
 /**
- * vrfm_history_checkpoint - clear the flag fresh of all lives when a load
- * begins
+ * vrfm_history_checkpoint - clear the flag after_checkpoint of all lives when a
+ * load begins
  * @history: history of a node
  */
 void vrfm_history_checkpoint(struct vrfm_history *history)
@@ -165,7 +165,7 @@ void vrfm_history_checkpoint(struct vrfm_history *history)
 	u32 i;
 
 	for (i = 0; i < VRFM_LIVES; i++)
-		history->lives[i].fresh = false;
+		history->lives[i].after_checkpoint = false;
 }
 
 /**
@@ -208,7 +208,7 @@ void vrfm_history_copy_from_donor(struct vrfm_history *history,
 	for (i = 0; i < VRFM_LIVES; i++) {
 		life = mine.lives[i];
 		life.synced = false;
-		if (life.fresh)
+		if (life.after_checkpoint)
 			vrfm_history_add(history, &life);
 	}
 }

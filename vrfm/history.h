@@ -29,7 +29,7 @@
  * @synced: all writes up to @serial are in the memory
  * @direct: the memory may contain some bytes of writes after @serial: a part of
  *	a write, or a direct write
- * @fresh: the life ended after the last load of an image began
+ * @after_checkpoint: the life ended after the last load of an image began
  */
 struct vrfm_life {
 	u64 epoch;
@@ -37,7 +37,7 @@ struct vrfm_life {
 	u32 tie_breaker;
 	bool synced;
 	bool direct;
-	bool fresh;
+	bool after_checkpoint;
 };
 
 /**

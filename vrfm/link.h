@@ -738,8 +738,8 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 void vrfm_link_probe_locked(struct vrfm_link *link);
 u64 vrfm_link_probe(struct vrfm_link *link);
 bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note);
-bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
-		   u32 count);
+bool vrfm_link_pull(struct vrfm_link *link, u32 first, const u64 *digests,
+		    u32 count);
 
 /* backlog.c */
 void vrfm_link_events_locked(struct vrfm_link *link);

@@ -168,7 +168,7 @@ enum vrfm_resync_kind {
  * @donor: link of the peer that sends its pages; NULL unless @state is
  *	%VRFM_RESYNC_PULLING; changes together with @state
  * @page: next page to request
- * @asked: number of pages in the pending request; 0: no request is pending
+ * @requested: number of pages in the pending request; 0: no request is pending
  * @digested: page of the first entry in @digests; used only by @work, like the
  *	next two members
  * @ndigests: number of valid entries in @digests
@@ -184,8 +184,8 @@ enum vrfm_resync_kind {
  * @history: ended lives of each node, this node included
  * @known: a bit for each node that has, or had, an entry in @history
  * @alive: epoch of the present life of each node; 0: this node knows of none
- * @doubts: counter that makes each &vrfm_life.tie_breaker unique
- * @lost: jiffies when a link last went down
+ * @tie_breakers: counter that makes each &vrfm_life.tie_breaker unique
+ * @link_lost: jiffies when a link last went down
  */
 struct vrfm_resync {
 	struct delayed_work work;
@@ -202,7 +202,7 @@ struct vrfm_resync {
 	unsigned long since;
 	struct vrfm_link *donor;
 	u32 page;
-	u32 asked;
+	u32 requested;
 	u32 digested;
 	u32 ndigests;
 	u64 digests[VRFM_PULL_MAX];
@@ -214,8 +214,8 @@ struct vrfm_resync {
 	struct vrfm_history history[VRFM_NODES];
 	DECLARE_BITMAP(known, VRFM_NODES);
 	u64 alive[VRFM_NODES];
-	u32 doubts;
-	unsigned long lost;
+	u32 tie_breakers;
+	unsigned long link_lost;
 };
 
 /**

@@ -42,7 +42,7 @@
 #define VRFM_RESYNC_RETRY_MS 1000
 #define VRFM_RESYNC_GIVE_UP_MS 2000
 /* Timeout of peers' reports about a departed node, in ms. */
-#define VRFM_RESYNC_SAID_MS 1000
+#define VRFM_RESYNC_REPORT_MS 1000
 /*
  * Maximum time, in ms, from sending the INFO of this node to receiving the INFO
  * of the peer. After a longer time, this node sends its INFO again before it
@@ -53,7 +53,7 @@
  * Time for a peer that lacks writes of departed nodes to load them from this
  * node, before this node loads words from the peer, in ms.
  */
-#define VRFM_RESYNC_LESS_MS 10000
+#define VRFM_RESYNC_LAGGARD_MS 10000
 /*
  * Time for peers to send their own words, in ms: a constant part, and a part
  * for each MiB of the memory.
@@ -304,7 +304,7 @@ static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
  * Mark the nodes about which the peer must get a report (GONE): all nodes with
  * a history, and all absent peers. The history of an absent peer may be empty.
  */
-static void vrfm_resync_is_due(struct vrfm_link *link)
+static void vrfm_resync_all_due(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 	struct vrfm_link *other;
@@ -339,7 +339,7 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 	link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
 	if (vrfm_is_loading(link->vdev))
 		link->catchup.todo |= VRFM_TODO_LOAD;
-	vrfm_resync_is_due(link);
+	vrfm_resync_all_due(link);
 }
 
 /*
@@ -363,14 +363,15 @@ static void vrfm_resync_become_locked(struct vrfm_dev *vdev,
 		return;
 	WRITE_ONCE(resync->donor, to == VRFM_RESYNC_PULLING ? link : NULL);
 	resync->page = 0;
-	resync->asked = 0;
+	resync->requested = 0;
 	resync->since = jiffies;
 }
 
 /* Return a new value for &vrfm_life.tie_breaker. */
 static u32 vrfm_resync_tie_breaker(struct vrfm_dev *vdev)
 {
-	return vdev->params.node << 24 | (vdev->resync.doubts++ & 0xFFFFFF);
+	return vdev->params.node << 24 |
+	       (vdev->resync.tie_breakers++ & 0xFFFFFF);
 }
 
 /**
@@ -406,13 +407,13 @@ void vrfm_resync_link_down(struct vrfm_link *link)
 		.tie_breaker = vrfm_resync_tie_breaker(vdev),
 		.synced = link->rx.synced && !vrfm_is_loading(vdev),
 		.direct = link->receipt.direct,
-		.fresh = true,
+		.after_checkpoint = true,
 	};
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	vrfm_resync_drop_donor(link);
 	resync->alive[link->peer.node] = 0;
-	resync->lost = jiffies;
+	resync->link_lost = jiffies;
 	vrfm_history_add(&resync->history[link->peer.node], &life);
 	__set_bit(link->peer.node, resync->known);
 	memset(link->report.history, 0,
@@ -556,7 +557,7 @@ static void vrfm_resync_set_live(struct vrfm_dev *vdev, unsigned long *live)
 	}
 }
 
-static void vrfm_resync_unreserve(struct vrfm_resync *resync)
+static void vrfm_resync_free_spare(struct vrfm_resync *resync)
 {
 	kvfree(resync->spare_live);
 	resync->spare_live = NULL;
@@ -568,7 +569,7 @@ static void vrfm_resync_unreserve(struct vrfm_resync *resync)
  * Free the maps of a load that has ended. The maps may have megabytes, so
  * vrfm_dev.write_lock must not be held.
  */
-static void vrfm_resync_tidy(struct vrfm_resync *resync)
+static void vrfm_resync_free_spent(struct vrfm_resync *resync)
 {
 	kvfree(resync->spent_live);
 	resync->spent_live = NULL;
@@ -587,7 +588,7 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 		kvcalloc(VRFM_NODES, sizeof(*resync->spare_seen), GFP_KERNEL);
 	if (resync->spare_live && resync->spare_seen)
 		return true;
-	vrfm_resync_unreserve(resync);
+	vrfm_resync_free_spare(resync);
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
 	return false;
 }
@@ -643,8 +644,8 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 }
 
 /*
- * End a load, also if it could not be completed. vrfm_resync_tidy() frees the
- * large maps later, without vrfm_dev.write_lock.
+ * End a load, also if it could not be completed. vrfm_resync_free_spent() frees
+ * the large maps later, without vrfm_dev.write_lock.
  */
 static void vrfm_resync_end(struct vrfm_dev *vdev)
 {
@@ -720,7 +721,7 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
  * come from every peer of its lineage. Words of a departed node, or of an image
  * that was given up, can come only from the peer that caused the load.
  */
-static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
+static bool vrfm_may_donate(const struct vrfm_dev *vdev, struct vrfm_link *link)
 {
 	const struct vrfm_resync *resync = &vdev->resync;
 	const struct vrfm_note info = vrfm_info(link);
@@ -734,7 +735,7 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
  * End the load if no peer has offered the image for VRFM_RESYNC_GIVE_UP_MS.
  * Until then wait, because all peers may be loading at present.
  */
-static void vrfm_resync_nobody(struct vrfm_dev *vdev)
+static void vrfm_resync_no_donor(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
@@ -754,16 +755,16 @@ static void vrfm_resync_nobody(struct vrfm_dev *vdev)
  * answered a request for pages (PULL). If @unheard is set, the link had no room
  * for the request.
  */
-static void vrfm_resync_late(struct vrfm_dev *vdev, struct vrfm_link *link,
-			     bool unheard)
+static void vrfm_resync_mark_late(struct vrfm_dev *vdev, struct vrfm_link *link,
+				  bool unheard)
 {
-	bool mute;
+	bool not_serving;
 
 	spin_lock_bh(&link->lock);
-	mute = unheard || link->pull.pending;
-	WRITE_ONCE(link->pull.not_serving, mute);
+	not_serving = unheard || link->pull.pending;
+	WRITE_ONCE(link->pull.not_serving, not_serving);
 	spin_unlock_bh(&link->lock);
-	if (mute)
+	if (not_serving)
 		vrfm_link_say(link, VRFM_SAY_NO_IMAGE);
 }
 
@@ -778,11 +779,11 @@ static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
  * (PULL), because it loaded an image itself. The peer would ignore a new
  * request, and its late answer would not belong to the new request.
  */
-static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
+static void vrfm_resync_wait_for(struct vrfm_dev *vdev, struct vrfm_link *busy)
 {
 	vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, busy);
 	if (vrfm_resync_is_late(&vdev->resync))
-		vrfm_resync_late(vdev, busy, false);
+		vrfm_resync_mark_late(vdev, busy, false);
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
 }
 
@@ -805,7 +806,7 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 	if (vdev->resync.state == VRFM_RESYNC_SWEEPING)
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, NULL);
 	list_for_each_entry(link, &vdev->links, entry) {
-		if (!vrfm_is_holder(vdev, link))
+		if (!vrfm_may_donate(vdev, link))
 			continue;
 		if (READ_ONCE(link->pull.pending))
 			busy = link;
@@ -816,9 +817,9 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 	if (best)
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_PULLING, best);
 	else if (busy)
-		vrfm_resync_await(vdev, busy);
+		vrfm_resync_wait_for(vdev, busy);
 	else
-		vrfm_resync_nobody(vdev);
+		vrfm_resync_no_donor(vdev);
 }
 
 /* Return the time limit for peers to send their own words. */
@@ -871,13 +872,13 @@ static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
 	struct vrfm_resync *resync = &vdev->resync;
 
 	if (vrfm_resync_is_late(resync))
-		vrfm_resync_late(vdev, resync->donor, !resync->asked);
-	if (!vrfm_is_holder(vdev, resync->donor))
+		vrfm_resync_mark_late(vdev, resync->donor, !resync->requested);
+	if (!vrfm_may_donate(vdev, resync->donor))
 		vrfm_resync_drop_donor(resync->donor);
 }
 
 /* Continue a load. Return true if the next pages must be requested. */
-static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
+static bool vrfm_resync_continue(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
@@ -887,18 +888,19 @@ static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
 		vrfm_resync_choose(vdev);
 	if (resync->state != VRFM_RESYNC_PULLING)
 		return false;
-	if (resync->asked && resync->donor->pull.arrived == resync->page + 1) {
-		resync->page += resync->asked;
-		resync->asked = 0;
+	if (resync->requested &&
+	    resync->donor->pull.arrived == resync->page + 1) {
+		resync->page += resync->requested;
+		resync->requested = 0;
 		resync->since = jiffies;
 	}
 	if (!vrfm_resync_left(vdev)) {
 		vrfm_resync_done(vdev);
 		return false;
 	}
-	if (resync->asked)
+	if (resync->requested)
 		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
-	return !resync->asked;
+	return !resync->requested;
 }
 
 /*
@@ -926,7 +928,7 @@ static void vrfm_resync_digest(struct vrfm_dev *vdev, u32 page)
  * pages may lack writes that the donor receives later. Until the last page has
  * arrived, the content of this memory is uncertain.
  */
-static void vrfm_resync_first(struct vrfm_dev *vdev)
+static void vrfm_resync_begin_pull(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 	u32 node, tie_breaker = vrfm_resync_tie_breaker(vdev);
@@ -945,22 +947,22 @@ static void vrfm_resync_first(struct vrfm_dev *vdev)
  *
  * Return: number of the first page to request after this call.
  */
-static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
+static u32 vrfm_resync_pull(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
 	if (!resync->donor)
 		return resync->page;
 	if (!resync->page)
-		vrfm_resync_first(vdev);
-	if (!vrfm_link_ask(resync->donor, resync->page, resync->digests,
-			   resync->ndigests)) {
+		vrfm_resync_begin_pull(vdev);
+	if (!vrfm_link_pull(resync->donor, resync->page, resync->digests,
+			    resync->ndigests)) {
 		vrfm_resync_queue_in(vdev, 1);
 		return resync->page;
 	}
-	resync->asked = resync->ndigests;
+	resync->requested = resync->ndigests;
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
-	return resync->page + resync->asked;
+	return resync->page + resync->requested;
 }
 
 /* ---- choosing what to load ---- */
@@ -1055,8 +1057,9 @@ static bool vrfm_resync_may_fill(struct vrfm_link *link)
 	if (link->lineage.filled == resync->lineage)
 		return false;
 	if (link->lineage.changed ||
-	    time_after(jiffies, link->lineage.waits_since +
-					msecs_to_jiffies(VRFM_RESYNC_LESS_MS)))
+	    time_after(jiffies,
+		       link->lineage.waits_since +
+			       msecs_to_jiffies(VRFM_RESYNC_LAGGARD_MS)))
 		return true;
 	spin_lock_bh(&link->lock);
 	less = vrfm_has_more(link->vdev, resync->history, resync->known,
@@ -1133,10 +1136,10 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
  * Check whether all peers have reported about departed nodes, or the timeout of
  * their reports has passed.
  */
-static bool vrfm_resync_all_said(struct vrfm_dev *vdev)
+static bool vrfm_resync_all_reported(struct vrfm_dev *vdev)
 {
-	unsigned long end = vdev->resync.lost +
-			    msecs_to_jiffies(VRFM_RESYNC_SAID_MS);
+	unsigned long end = vdev->resync.link_lost +
+			    msecs_to_jiffies(VRFM_RESYNC_REPORT_MS);
 	DECLARE_BITMAP(gone, VRFM_NODES);
 	struct vrfm_link *link;
 
@@ -1170,8 +1173,8 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 	struct vrfm_link *link, *best = NULL;
 	struct vrfm_note info;
 
-	if (!vrfm_resync_all_said(vdev)) {
-		vrfm_resync_queue_in(vdev, VRFM_RESYNC_SAID_MS);
+	if (!vrfm_resync_all_reported(vdev)) {
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_REPORT_MS);
 		return false;
 	}
 	list_for_each_entry(link, &vdev->links, entry)
@@ -1192,38 +1195,38 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 /* Do the next step of a load. Return true if pages must be requested next. */
 static bool vrfm_resync_step(struct vrfm_dev *vdev)
 {
-	bool ask = false;
+	bool pull = false;
 
 	rt_mutex_lock(&vdev->write_lock);
 	if (vrfm_is_loading(vdev))
-		ask = vrfm_resync_go_on(vdev);
+		pull = vrfm_resync_continue(vdev);
 	else if (!vrfm_resync_from_older(vdev) &&
 		 !vrfm_resync_from_survivor(vdev))
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, NULL);
 	rt_mutex_unlock(&vdev->write_lock);
-	return ask;
+	return pull;
 }
 
 static void vrfm_resync_work(struct work_struct *work)
 {
 	struct vrfm_dev *vdev =
 		container_of(work, struct vrfm_dev, resync.work.work);
-	bool ask = vrfm_resync_step(vdev);
+	bool pull = vrfm_resync_step(vdev);
 	u32 next;
 
-	vrfm_resync_tidy(&vdev->resync);
+	vrfm_resync_free_spent(&vdev->resync);
 	if (vdev->resync.state == VRFM_RESYNC_RESERVING &&
 	    vrfm_resync_reserve(vdev)) {
-		ask = vrfm_resync_step(vdev);
+		pull = vrfm_resync_step(vdev);
 		/* Free the reserved memory if no load was begun. */
-		vrfm_resync_unreserve(&vdev->resync);
-		vrfm_resync_tidy(&vdev->resync);
+		vrfm_resync_free_spare(&vdev->resync);
+		vrfm_resync_free_spent(&vdev->resync);
 	}
-	if (!ask)
+	if (!pull)
 		return;
 	vrfm_resync_digest(vdev, vdev->resync.page);
 	rt_mutex_lock(&vdev->write_lock);
-	next = vrfm_resync_ask(vdev);
+	next = vrfm_resync_pull(vdev);
 	rt_mutex_unlock(&vdev->write_lock);
 	vrfm_resync_digest(vdev, next);
 }
@@ -1238,8 +1241,8 @@ void vrfm_resync_init(struct vrfm_dev *vdev)
 	vdev->resync.lineage = get_random_u64();
 	vdev->resync.began = ktime_get();
 	vdev->resync.alive[vdev->params.node] = vdev->epoch;
-	vdev->resync.doubts = get_random_u32();
-	vdev->resync.lost = jiffies;
+	vdev->resync.tie_breakers = get_random_u32();
+	vdev->resync.link_lost = jiffies;
 }
 
 /**
@@ -1251,7 +1254,7 @@ void vrfm_resync_init(struct vrfm_dev *vdev)
 void vrfm_resync_exit(struct vrfm_dev *vdev)
 {
 	cancel_delayed_work_sync(&vdev->resync.work);
-	vrfm_resync_tidy(&vdev->resync);
+	vrfm_resync_free_spent(&vdev->resync);
 	kvfree(vdev->live);
 	vdev->live = NULL;
 	kvfree(vdev->resync.seen);

@@ -171,7 +171,7 @@ static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
 static void vrfm_rx_gone_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
-	struct vrfm_history *said = &link->report.history[note->node];
+	struct vrfm_history *reported = &link->report.history[note->node];
 	const struct vrfm_life life = {
 		.epoch = note->id,
 		.serial = note->value,
@@ -182,8 +182,8 @@ static void vrfm_rx_gone_locked(struct vrfm_link *link,
 
 	lockdep_assert_held(&link->lock);
 	if (note->flags & VRFM_GONE_NEWEST)
-		*said = (struct vrfm_history){ };
-	vrfm_history_add(said, &life);
+		*reported = (struct vrfm_history){ };
+	vrfm_history_add(reported, &life);
 	__set_bit(note->node, link->report.known);
 }
 

@@ -493,7 +493,7 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 }
 
 /**
- * vrfm_link_ask - request pages from the peer
+ * vrfm_link_pull - request pages from the peer
  * @link: link
  * @first: first page
  * @digests: digests of this node's pages
@@ -503,8 +503,8 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
  * Return: true if the request was sent; false if there is no connection or no
  * room.
  */
-bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
-		   u32 count)
+bool vrfm_link_pull(struct vrfm_link *link, u32 first, const u64 *digests,
+		    u32 count)
 {
 	struct vrfm_slot *slot;
 	bool has;

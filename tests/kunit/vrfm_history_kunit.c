@@ -235,7 +235,7 @@ static void past_adopt_equals_past_of_holder(struct kunit *test)
 {
 	struct vrfm_history mine = past_of(10, 20, 40),
 			    its = past_of(10, 30, 50);
-	const struct vrfm_life meanwhile = { .epoch = 60, .fresh = true };
+	const struct vrfm_life meanwhile = { .epoch = 60, .after_checkpoint = true };
 
 	its.lives[2].serial = 3;
 	vrfm_history_add(&mine, &meanwhile);

@@ -1366,7 +1366,7 @@ static void receive_path_only_marks_lines_of_log(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, says(f, VRFM_SAY_UNANSWERED));
 	vrfm_stage_work(&stage->work.work);
 	KUNIT_EXPECT_TRUE(test, says(f, VRFM_SAY_UNANSWERED));
-	vrfm_resync_late(f->vdev, f->link, true);
+	vrfm_resync_mark_late(f->vdev, f->link, true);
 	KUNIT_EXPECT_TRUE(test, says(f, VRFM_SAY_NO_IMAGE));
 	KUNIT_EXPECT_FALSE(test, says(f, VRFM_SAY_BAD));
 	f->len = 3;

@@ -64,7 +64,7 @@ static void begin(struct kunit *test)
 			(int)VRFM_RESYNC_RESERVING);
 	KUNIT_ASSERT_TRUE(test, vrfm_resync_reserve(f->vdev));
 	locked(f, vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME));
-	vrfm_resync_unreserve(&f->vdev->resync);
+	vrfm_resync_free_spare(&f->vdev->resync);
 }
 
 static void begin_to_load(struct kunit *test)
@@ -236,7 +236,7 @@ static void load_gives_up_holder_with_full_window(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	begin_to_load(test);
-	f->vdev->resync.asked = 0;
+	f->vdev->resync.requested = 0;
 	f->link->pull.pending = false;
 	f->link->window.opened = f->link->window.acked + VRFM_SLOTS;
 	f->vdev->resync.since -= 31 * HZ;
