@@ -64,21 +64,6 @@ void vrfm_link_events(struct vrfm_link *link)
 		vrfm_link_wake_writers(link);
 }
 
-/*
- * Queue an event until there is room, and drop the event if the queue is full.
- * Only a peer that has not caught up lacks room. Such a peer would hold the
- * event until it has caught up, so it loses nothing by the delay.
- */
-static void vrfm_link_event_later_locked(struct vrfm_link *link,
-					 const struct vrfm_wired_event *event)
-{
-	lockdep_assert_held(&link->lock);
-	if (link->backlog.n < VRFM_QUEUE_DEPTH)
-		link->backlog.events[link->backlog.n++] = *event;
-	else
-		link->counts.events_dropped++;
-}
-
 /**
  * vrfm_link_event - send an event to the peer
  * @link: link, which must have room if it is READY
@@ -86,7 +71,10 @@ static void vrfm_link_event_later_locked(struct vrfm_link *link,
  * @data: data of the event
  *
  * An absent peer does not get the event. If the peer is behind, up to
- * %VRFM_QUEUE_DEPTH events wait for room, in order. The caller does not wait.
+ * %VRFM_QUEUE_DEPTH events wait for room, in order, and others are dropped. The
+ * caller does not wait. Only a peer that has not caught up lacks room. Such a
+ * peer would hold the event until it has caught up, so it loses nothing by the
+ * delay.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -101,8 +89,10 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 	spin_lock_bh(&link->lock);
 	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
 		vrfm_link_event_locked(link, &wired);
+	else if (link->conn.cb && link->backlog.n < VRFM_QUEUE_DEPTH)
+		link->backlog.events[link->backlog.n++] = wired;
 	else if (link->conn.cb)
-		vrfm_link_event_later_locked(link, &wired);
+		link->counts.events_dropped++;
 	spin_unlock_bh(&link->lock);
 }
 

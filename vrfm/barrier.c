@@ -86,15 +86,10 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	return has;
 }
 
-/* Check whether the peer has applied the message, or is not READY any more. */
-static bool vrfm_mark_reached(const struct vrfm_mark *mark)
-{
-	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
-}
-
 /*
- * Wait for one peer until END, with a high-resolution timer. A wait in ticks
- * could end a whole tick early, and a millisecond may be less than a tick.
+ * Wait until the peer has applied the message, or is not READY any more. The
+ * timer has a high resolution, because a wait in ticks could end a whole tick
+ * early, and a millisecond may be less than a tick.
  */
 static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
 			  ktime_t end)
@@ -103,7 +98,8 @@ static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
 	int ret;
 
 	ret = wait_event_killable_freezable_hrtimeout(vdev->room,
-						      vrfm_mark_reached(mark),
+						      vrfm_mark_has_all(mark) ||
+						      !vrfm_mark_is_there(mark),
 						      left);
 	if (ret && ret != -ETIME)
 		return -EINTR;

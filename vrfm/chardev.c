@@ -14,15 +14,6 @@
  */
 #define VRFM_FLUSH_MS 10000
 
-static int vrfm_open_locked(struct vrfm_dev *vdev)
-{
-	lockdep_assert_held(&vdev->lock);
-	if (vdev->gone)
-		return -ENODEV;
-	vdev->opens++;
-	return 0;
-}
-
 static int vrfm_open(struct inode *inode, struct file *file)
 {
 	struct vrfm_dev *vdev = container_of(inode->i_cdev, struct vrfm_dev,
@@ -39,7 +30,8 @@ static int vrfm_open(struct inode *inode, struct file *file)
 	vf->poll_in = VRFM_NETWORK_EVENTS;
 	vf->poll_pri = VRFM_FAULT_EVENTS;
 	spin_lock_bh(&vdev->lock);
-	ret = vrfm_open_locked(vdev);
+	ret = vdev->gone ? -ENODEV : 0;
+	vdev->opens += !ret;
 	spin_unlock_bh(&vdev->lock);
 	if (ret) {
 		kfree(vf);

@@ -141,16 +141,6 @@ static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 /*
  * Set the parameter at OFFSET in struct vrfm_params. The device may be enabled.
  */
-static void vrfm_item_tune_locked(struct vrfm_item *vi, size_t offset,
-				  u32 value)
-{
-	lockdep_assert_held(&vi->lock);
-	*(u32 *)((void *)&vi->params + offset) = value;
-	/* Pairs with READ_ONCE() of readers, which take no lock. */
-	if (vi->vdev)
-		WRITE_ONCE(*(u32 *)((void *)&vi->vdev->params + offset), value);
-}
-
 static ssize_t vrfm_item_tune(struct config_item *item, const char *name,
 			      const char *page, size_t offset, u32 min, u32 max,
 			      u32 unit, size_t len)
@@ -162,8 +152,12 @@ static ssize_t vrfm_item_tune(struct config_item *item, const char *name,
 	ret = vrfm_item_bad(vi, name, page, ret);
 	if (ret)
 		return ret;
+	value *= unit;
 	mutex_lock(&vi->lock);
-	vrfm_item_tune_locked(vi, offset, value * unit);
+	*(u32 *)((void *)&vi->params + offset) = value;
+	/* Pairs with READ_ONCE() of readers, which take no lock. */
+	if (vi->vdev)
+		WRITE_ONCE(*(u32 *)((void *)&vi->vdev->params + offset), value);
 	mutex_unlock(&vi->lock);
 	return len;
 }
@@ -697,15 +691,6 @@ static ssize_t vrfm_peer_item_overload_us_show(struct config_item *item,
 		sysfs_emit(page, "%u\n", us);
 }
 
-static void vrfm_peer_item_tune_locked(struct vrfm_peer_item *pi, u32 us)
-{
-	lockdep_assert_held(&pi->vi->lock);
-	WRITE_ONCE(pi->overload_us, us);
-	/* Pairs with READ_ONCE() of writers, which do not take vi->lock. */
-	if (pi->link)
-		WRITE_ONCE(pi->link->peer.overload_us, us);
-}
-
 static ssize_t vrfm_peer_item_overload_us_store(struct config_item *item,
 						const char *page, size_t len)
 {
@@ -718,7 +703,10 @@ static ssize_t vrfm_peer_item_overload_us_store(struct config_item *item,
 	if (vrfm_item_bad(pi->vi, "overload_us of a peer", page, ret))
 		return ret;
 	mutex_lock(&pi->vi->lock);
-	vrfm_peer_item_tune_locked(pi, us);
+	WRITE_ONCE(pi->overload_us, us);
+	/* Pairs with READ_ONCE() of writers, which do not take vi->lock. */
+	if (pi->link)
+		WRITE_ONCE(pi->link->peer.overload_us, us);
 	mutex_unlock(&pi->vi->lock);
 	return len;
 }

@@ -13,20 +13,6 @@
 #include "priv.h"
 #include "trace.h"
 
-/*
- * Check whether a type is a fault, which the device itself raises: all types
- * from RFM2G_EVENT_BAD_DATA on.
- */
-static bool vrfm_event_is_fault(u32 type)
-{
-	return type > RFM2G_EVENT_INTR4;
-}
-
-static bool vrfm_event_is_deep(u32 type)
-{
-	return type >= RFM2G_EVENT_INTR1 && type <= RFM2G_EVENT_INTR4;
-}
-
 /**
  * vrfm_events_init - initialize events to the state of a card that has started:
  * only faults are enabled
@@ -35,13 +21,15 @@ static bool vrfm_event_is_deep(u32 type)
 void vrfm_events_init(struct vrfm_dev *vdev)
 {
 	struct vrfm_event *event;
+	bool deep;
 	u32 type;
 
 	for (type = 0; type < RFM2G_EVENTS; type++) {
+		deep = type >= RFM2G_EVENT_INTR1 && type <= RFM2G_EVENT_INTR4;
 		event = &vdev->events[type];
 		vrfm_queue_init(&event->queue,
-				vrfm_event_is_deep(type) ? VRFM_QUEUE_DEPTH : 1,
-				vrfm_event_is_fault(type),
+				deep ? VRFM_QUEUE_DEPTH : 1,
+				VRFM_FAULT_EVENTS & BIT(type),
 				type == RFM2G_EVENT_BAD_DATA ||
 				type == RFM2G_EVENT_SYNC_LOSS);
 		init_waitqueue_head(&event->wait);
@@ -298,12 +286,6 @@ int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 	return waited ? 0 : -ENOSYS;
 }
 
-static bool vrfm_waiter_is_from(const struct vrfm_waiter *waiter,
-				const struct file *file, fl_owner_t owner)
-{
-	return waiter && waiter->file == file && waiter->owner == owner;
-}
-
 /**
  * vrfm_events_cancel - cancel the waits of a process through a file
  * @vdev: device
@@ -323,7 +305,8 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 		if (!(types & BIT(type)))
 			continue;
 		event = &vdev->events[type];
-		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
+		if (!file || (event->waiter && event->waiter->file == file &&
+			      event->waiter->owner == owner))
 			vrfm_event_cancel_locked(vdev, type);
 		/*
 		 * The device is being destroyed: wake tasks that poll, so that

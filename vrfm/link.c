@@ -297,22 +297,6 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	vrfm_catchup_kick(link);
 }
 
-/*
- * Record for statistics why and when the connection ended. After a malformed
- * message the reason is -EPROTO, and not the disconnect that followed.
- */
-static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
-{
-	lockdep_assert_held(&link->lock);
-	link->failure.down_error = link->rx.bad ? -EPROTO : reason;
-	/*
-	 * Forget the last rejection: it may concern another node, which tried
-	 * to connect during this connection.
-	 */
-	link->failure.rejected = VRFM_REJECT_NONE;
-	link->failure.down_at = ktime_get();
-}
-
 /**
  * vrfm_link_down - end a connection
  * @link: link; if vrfm_link_up() was called, no request is in flight any more
@@ -330,8 +314,16 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	rt_mutex_lock(&vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	was = link->conn.cb;
-	if (was)
-		vrfm_link_ended_locked(link, reason);
+	if (was) {
+		/* After a malformed message, -EPROTO is the reason. */
+		link->failure.down_error = link->rx.bad ? -EPROTO : reason;
+		/*
+		 * Forget the last rejection: it may concern another node, which
+		 * tried to connect during this connection.
+		 */
+		link->failure.rejected = VRFM_REJECT_NONE;
+		link->failure.down_at = ktime_get();
+	}
 	link->conn.cb = NULL;
 	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);

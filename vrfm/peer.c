@@ -383,13 +383,6 @@ static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
 	spin_unlock_bh(&link->lock);
 }
 
-static void vrfm_peer_count_refused(struct vrfm_dev *vdev)
-{
-	spin_lock_bh(&vdev->lock);
-	vdev->refused++;
-	spin_unlock_bh(&vdev->lock);
-}
-
 static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 			     const struct vrfm_hello *hello)
 {
@@ -400,7 +393,9 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 	if (why) {
 		if (why != VRFM_REJECT_UNKNOWN)
 			vrfm_peer_ask(link);
-		vrfm_peer_count_refused(link->vdev);
+		spin_lock_bh(&link->vdev->lock);
+		link->vdev->refused++;
+		spin_unlock_bh(&link->vdev->lock);
 		vrfm_peer_log(link, why, "refused");
 		vrfm_peer_refuse(cb, why);
 		return;

@@ -155,45 +155,27 @@ static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
 	}
 }
 
-static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
-{
-	u32 type;
-
-	lockdep_assert_held(&vdev->lock);
-	for (type = 0; type < RFM2G_EVENTS; type++)
-		vrfm_event_enable_locked(vdev, type,
-					 value & BIT(vrfm_event_bit[type]));
-}
-
-/*
- * Clear each FIFO if REG covers the register that contains the sender of its
- * oldest event. A write to this register clears the FIFO.
- */
-static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
-				    const struct rfm2g_reg_info *reg)
-{
-	u32 i;
-
-	lockdep_assert_held(&vdev->lock);
-	for (i = 0; i < 4; i++)
-		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
-			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
-}
-
 /* Act on a write to REG. IMAGE is the new content of BAR2. */
 static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 				   const struct rfm2g_reg_info *reg)
 {
+	u32 i, lier = vrfm_get32(image + VRFM_REG_LIER);
+
 	lockdep_assert_held(&vdev->lock);
 	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4))
 		vrfm_lcsr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LCSR1));
 	if (vrfm_reg_covers(reg, VRFM_REG_LISR, 4))
 		vrfm_lisr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LISR));
-	if (vrfm_reg_covers(reg, VRFM_REG_LIER, 4))
-		vrfm_lier_write_locked(vdev, vrfm_get32(image + VRFM_REG_LIER));
+	for (i = 0; i < RFM2G_EVENTS; i++)
+		if (vrfm_reg_covers(reg, VRFM_REG_LIER, 4))
+			vrfm_event_enable_locked(vdev, i,
+						 lier & BIT(vrfm_event_bit[i]));
 	vdev->regs.ntd = vrfm_get32(image + VRFM_REG_NTD);
 	vdev->regs.ntn = image[VRFM_REG_NTN];
-	vrfm_fifos_write_locked(vdev, reg);
+	/* A write to the sender of the oldest event of a FIFO clears it. */
+	for (i = 0; i < 4; i++)
+		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
+			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
 	vrfm_regs_publish_locked(vdev);
 }
 

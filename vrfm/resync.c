@@ -107,11 +107,6 @@ static bool vrfm_answers(const struct vrfm_link *link)
 	return link->state != VRFM_DOWN && !READ_ONCE(link->pull.not_serving);
 }
 
-static u64 vrfm_image_age(const struct vrfm_dev *vdev)
-{
-	return ktime_to_ms(ktime_sub(ktime_get(), vdev->resync.began));
-}
-
 /* ---- notes to a peer ---- */
 
 static void vrfm_resync_info(const struct vrfm_dev *vdev,
@@ -121,7 +116,7 @@ static void vrfm_resync_info(const struct vrfm_dev *vdev,
 		.kind = VRFM_NOTE_INFO,
 		.number = vdev->resync.number,
 		.id = vdev->resync.lineage,
-		.value = vrfm_image_age(vdev),
+		.value = ktime_ms_delta(ktime_get(), vdev->resync.began),
 	};
 	if (!vrfm_is_loading(vdev))
 		note->flags |= VRFM_INFO_COMPLETE;
@@ -822,23 +817,16 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 		vrfm_resync_no_donor(vdev);
 }
 
-/* Return the time limit for peers to send their own words. */
-static unsigned long vrfm_resync_sweep_end(const struct vrfm_dev *vdev)
-{
-	u32 mib = vdev->params.size / SZ_1M;
-
-	return vdev->resync.since +
-	       msecs_to_jiffies(VRFM_RESYNC_SWEEP_MS +
-				mib * VRFM_RESYNC_SWEEP_MIB_MS);
-}
-
 /*
  * Check whether all linked peers have sent their own words, and disconnect
  * peers that have not done so in time.
  */
 static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 {
-	unsigned long end = vrfm_resync_sweep_end(vdev);
+	u32 mib = vdev->params.size / SZ_1M;
+	unsigned long end = vdev->resync.since +
+			    msecs_to_jiffies(VRFM_RESYNC_SWEEP_MS +
+					     mib * VRFM_RESYNC_SWEEP_MIB_MS);
 	struct vrfm_link *link, *missing = NULL;
 
 	list_for_each_entry(link, &vdev->links, entry) {
@@ -856,11 +844,6 @@ static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 					  missing);
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
 	return false;
-}
-
-static u32 vrfm_resync_left(const struct vrfm_dev *vdev)
-{
-	return vdev->params.size / VRFM_WIRE_PAGE - vdev->resync.page;
 }
 
 /*
@@ -894,7 +877,7 @@ static bool vrfm_resync_continue(struct vrfm_dev *vdev)
 		resync->requested = 0;
 		resync->since = jiffies;
 	}
-	if (!vrfm_resync_left(vdev)) {
+	if (resync->page == vdev->params.size / VRFM_WIRE_PAGE) {
 		vrfm_resync_done(vdev);
 		return false;
 	}
@@ -1157,17 +1140,9 @@ static bool vrfm_resync_all_reported(struct vrfm_dev *vdev)
 }
 
 /*
- * Check whether a peer's image has this node's lineage. Only such images are
- * compared by history. Images of other lineages are compared by age.
+ * Load from the peer with the longest history, if that is longer than the
+ * history of this node. Images of other lineages are compared by age instead.
  */
-static bool vrfm_resync_is_same_lineage(const struct vrfm_dev *vdev,
-					struct vrfm_link *link)
-{
-	const struct vrfm_note info = vrfm_info(link);
-
-	return info.kind && info.id == vdev->resync.lineage;
-}
-
 static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *best = NULL;
@@ -1177,12 +1152,14 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 		vrfm_resync_queue_in(vdev, VRFM_RESYNC_REPORT_MS);
 		return false;
 	}
-	list_for_each_entry(link, &vdev->links, entry)
-		if (vrfm_answers(link) &&
-		    vrfm_resync_is_same_lineage(vdev, link) &&
+	list_for_each_entry(link, &vdev->links, entry) {
+		info = vrfm_info(link);
+		if (vrfm_answers(link) && info.kind &&
+		    info.id == vdev->resync.lineage &&
 		    vrfm_has_more_than_mine(link) &&
 		    (!best || vrfm_has_more_than(link, best)))
 			best = link;
+	}
 	if (!best)
 		return false;
 	info = vrfm_info(best);

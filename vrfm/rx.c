@@ -51,17 +51,6 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 }
 
 /*
- * Count a received event as dropped. The same counter counts events that this
- * node drops before it sends them.
- */
-static void vrfm_rx_event_dropped(struct vrfm_link *link)
-{
-	spin_lock_bh(&link->lock);
-	link->counts.events_dropped++;
-	spin_unlock_bh(&link->lock);
-}
-
-/*
  * Raise an event, or hold it until this node has caught up with the sender.
  * While it catches up, it may lack writes that the sender made before the
  * event.
@@ -75,13 +64,17 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 	if (event.number <= rx->event)
 		return;
 	rx->event = event.number;
-	if (rx->synced)
+	if (rx->synced) {
 		vrfm_event_raise(link->vdev, event.event, link->peer.node,
 				 event.data);
-	else if (rx->nheld < ARRAY_SIZE(rx->held))
+	} else if (rx->nheld < ARRAY_SIZE(rx->held)) {
 		rx->held[rx->nheld++] = event;
-	else
-		vrfm_rx_event_dropped(link);
+	} else {
+		/* Events that are dropped before they are sent also count. */
+		spin_lock_bh(&link->lock);
+		link->counts.events_dropped++;
+		spin_unlock_bh(&link->lock);
+	}
 }
 
 /*

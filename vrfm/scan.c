@@ -254,14 +254,6 @@ int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
 
 /* ---- comparing ---- */
 
-static void vrfm_diff_own(struct vrfm_dev *vdev, unsigned long index,
-			  const struct vrfm_diff *diff)
-{
-	unsigned long *own = vdev->own + BIT_WORD(index * VRFM_PAGE_WORDS);
-
-	bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
-}
-
 /*
  * Record the words that have changed. They become own words, unless the
  * transmitter is off (DARK).
@@ -270,27 +262,18 @@ static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			      bool dark)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+	unsigned long *own = vdev->own + BIT_WORD(twin->index * VRFM_PAGE_WORDS);
 	struct vrfm_diff *diff = vdev->diff;
 
 	spin_lock_bh(lock);
 	vrfm_diff_take(diff, vrfm_page_mem(vdev, twin->index), twin->words);
 	if (diff->n && !dark)
-		vrfm_diff_own(vdev, twin->index, diff);
+		bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
 	if (diff->n)
 		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
 	spin_unlock_bh(lock);
 	if (diff->n)
 		WRITE_ONCE(twin->changed, ktime_get_ns());
-}
-
-static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
-{
-	struct vrfm_link *link;
-
-	lockdep_assert_held(&vdev->write_lock);
-	vdev->serial++;
-	list_for_each_entry(link, &vdev->links, entry)
-		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
 }
 
 /*
@@ -319,6 +302,7 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	 * it is on by now.
 	 */
 	bool dark = vdev->dark;
+	struct vrfm_link *link;
 
 	lockdep_assert_held(&vdev->write_lock);
 	vrfm_compare_page(vdev, twin, dark);
@@ -328,8 +312,11 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	if (vdev->diff->n)
 		trace_vrfm_scan(vdev->unit, twin->index << PAGE_SHIFT,
 				vdev->diff->n, dark);
-	if (vdev->diff->n && !dark)
-		vrfm_send_diff_locked(vdev, twin->index);
+	if (!vdev->diff->n || dark)
+		return;
+	vdev->serial++;
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_link_diff(link, twin->index << PAGE_SHIFT, vdev->diff);
 }
 
 /*
@@ -398,20 +385,6 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	return !!twin;
 }
 
-/*
- * Return the number of the last comparison. Comparisons after this call have
- * higher numbers.
- */
-static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
-{
-	u64 before;
-
-	rt_mutex_lock(&vdev->write_lock);
-	before = vdev->compared;
-	rt_mutex_unlock(&vdev->write_lock);
-	return before;
-}
-
 static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 			struct vrfm_wait *wait)
 {
@@ -423,7 +396,10 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	/* Return early: most callers have no page that must be compared. */
 	if (!vrfm_barrier_twin(vdev, mm, U64_MAX))
 		return 0;
-	before = vrfm_barrier_begin(vdev);
+	/* Later comparisons have higher numbers. */
+	rt_mutex_lock(&vdev->write_lock);
+	before = vdev->compared;
+	rt_mutex_unlock(&vdev->write_lock);
 	do {
 		ret = vrfm_barrier_step(vdev, mm, before, wait);
 		cond_resched();
@@ -785,11 +761,6 @@ static int vrfm_scanner(void *arg)
 	return 0;
 }
 
-static u32 vrfm_twins_max(unsigned long npages)
-{
-	return max_t(unsigned long, npages / VRFM_TWINS_SHARE, VRFM_TWINS_MIN);
-}
-
 /**
  * vrfm_scan_init - prepare a device for stores into mappings
  * @vdev: device, with its memory
@@ -803,7 +774,8 @@ int vrfm_scan_init(struct vrfm_dev *vdev)
 
 	vrfm_mappers_init(vdev);
 	init_waitqueue_head(&vdev->twin_wait);
-	vdev->twins_max = vrfm_twins_max(vdev->mem.npages);
+	vdev->twins_max = max_t(u32, vdev->mem.npages / VRFM_TWINS_SHARE,
+				VRFM_TWINS_MIN);
 	vdev->twins =
 		kvcalloc(vdev->mem.npages, sizeof(*vdev->twins), GFP_KERNEL);
 	vdev->diff = kvmalloc(sizeof(*vdev->diff), GFP_KERNEL);

@@ -107,16 +107,6 @@ void vrfm_stage_free(struct vrfm_dev *vdev)
 
 /* ---- pins ---- */
 
-/* Stage a range at once if no peer can write directly. */
-static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
-{
-	lockdep_assert_held(&stage->lock);
-	if (stage->nshown)
-		return;
-	__set_bit(range, stage->told);
-	__set_bit(range, stage->ready);
-}
-
 /**
  * vrfm_stage_try - pin a range if it is staged, or begin to stage it
  * @vdev: device
@@ -132,7 +122,11 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 	bool ready;
 
 	spin_lock_bh(&stage->lock);
-	vrfm_stage_alone_locked(stage, range);
+	if (!stage->nshown) {
+		/* No peer can write directly, so the range is staged. */
+		__set_bit(range, stage->told);
+		__set_bit(range, stage->ready);
+	}
 	ready = test_bit(range, stage->ready);
 	if (ready) {
 		stage->pins[range]++;
@@ -178,16 +172,6 @@ static unsigned long vrfm_unstage_jiffies(const struct vrfm_dev *vdev)
 	return msecs_to_jiffies(READ_ONCE(vdev->params.unstage_ms));
 }
 
-static void vrfm_stage_unpin_locked(struct vrfm_stage *stage, u32 range,
-				    unsigned long unstage)
-{
-	lockdep_assert_held(&stage->lock);
-	WARN_ON_ONCE(!stage->pins[range]);
-	stage->used[range] = jiffies;
-	if (!--stage->pins[range] && stage->nshown)
-		queue_delayed_work(vrfm_wq, &stage->work, unstage);
-}
-
 /**
  * vrfm_stage_unpin - unpin ranges
  * @vdev: device
@@ -201,9 +185,13 @@ void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 	struct vrfm_stage *stage = &vdev->stage;
 
 	spin_lock_bh(&stage->lock);
-	for (; first <= last; first++)
-		vrfm_stage_unpin_locked(stage, first,
-					vrfm_unstage_jiffies(vdev));
+	for (; first <= last; first++) {
+		WARN_ON_ONCE(!stage->pins[first]);
+		stage->used[first] = jiffies;
+		if (!--stage->pins[first] && stage->nshown)
+			queue_delayed_work(vrfm_wq, &stage->work,
+					   vrfm_unstage_jiffies(vdev));
+	}
 	spin_unlock_bh(&stage->lock);
 }
 

@@ -152,7 +152,7 @@ inline barrier(i, v)
 	if
 	:: !listed || owner == 1 -> skip
 	:: else ->
-		/* Model of vrfm_barrier_begin(): only a comparison that begins after this step counts. */
+		/* Model of vrfm_barrier(): only a comparison that begins after this step counts. */
 #ifdef NUMBER_EARLY
 		since = false;
 #else
