@@ -369,6 +369,7 @@ def everything():
         plain("language-rules", language.check_rules),
         plain("kunit-config", static.kunit_config),
         plain("layers", layers.check),
+        plain("locks", static.locks),
         plain("language", language.check, beside=lambda: [language.revision()]),
         plain("checkpatch", static.checkpatch, seconds=30, files=static.checkpatch_reads,
               beside=lambda: [kernels.source("debug-6.1").name]),

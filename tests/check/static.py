@@ -27,6 +27,8 @@ PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2
             "share/man/man8/vrfmctl.8"]
 # Pages of the documentation with text of kernel-doc, as {page: anchor that kernel-doc generates in the page}.
 DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
+# Name and body of a function that its caller must call with a lock held.
+LOCKED = re.compile(r"^\w[^\n;]*?(\w+_locked)\([^;{}]*\)\n\{\n(.*?)^\}$", re.M | re.S)
 # Lines that the kernel's build system always prints if it uses Debian's headers.
 HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
 
@@ -227,6 +229,14 @@ def python(log):
             write(log, f"{name}: {error}\n")
             good = False
     return good
+
+
+def locks(log):
+    """Does each function of vrfm with the suffix _locked assert its lock?"""
+    wrong = [f"{name}: {function}() asserts no lock\n" for name in files(r"^vrfm/.*\.c$")
+             for function, body in LOCKED.findall((TOP / name).read_text(encoding="utf-8")) if "lockdep_assert" not in body]
+    write(log, "".join(wrong))
+    return not wrong
 
 
 def license_headers(log):
