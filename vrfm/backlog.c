@@ -36,6 +36,7 @@ void vrfm_link_events_locked(struct vrfm_link *link)
 {
 	u32 i, n = min(link->backlog.n, vrfm_link_free_locked(link));
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
 	for (i = 0; i < n; i++)
 		vrfm_link_event_locked(link, &link->backlog.events[i]);

@@ -139,6 +139,7 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 	struct vrfm_direct *direct = &link->direct;
 	bool has;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	if (len < READ_ONCE(link->vdev->params.direct_min))
 		return true;
 	spin_lock_bh(&link->lock);
@@ -160,6 +161,7 @@ bool vrfm_direct_takes_all(struct vrfm_link *link)
 {
 	bool takes;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	takes = link->state != VRFM_READY || link->direct.remote;
 	spin_unlock_bh(&link->lock);
@@ -247,6 +249,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_direct *direct = &link->direct;
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
 	/*
 	 * Let the next messages request acknowledgments at once: another block
@@ -646,6 +649,7 @@ struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 	struct vrfm_direct *direct = &link->direct;
 	struct krdma_region *region = direct->region;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	vrfm_direct_miss(link);
 	if (direct->shown == VRFM_SHOWN)
 		vrfm_stage_hide(link->vdev);

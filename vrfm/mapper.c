@@ -296,7 +296,7 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
  * @mm: mm of the process that makes the call; NULL: find twins of all families
  * @before: value of vrfm_dev.compared when the call began to compare
  *
- * Context: vrfm_dev.write_lock is held.
+ * Context: vrfm_dev.write_lock is held if the caller uses the twin.
  * Return: a twin that was not compared since the call began to compare; NULL if
  * no twin is left.
  */

@@ -181,6 +181,7 @@ void vrfm_link_miss_slots(struct vrfm_link *link)
 {
 	u64 sequence;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
 	     sequence++) {
 		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));

@@ -321,6 +321,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
 	struct vrfm_slot *slot;
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
 	if (link->window.opened)
 		vrfm_slot(link, link->window.opened)->closed = true;
@@ -374,6 +375,7 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
  */
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
+	lockdep_assert_held(&link->vdev->write_lock);
 	return link->state != VRFM_READY ||
 	       (!link->backlog.n &&
 		vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
@@ -436,6 +438,7 @@ void vrfm_link_probe_locked(struct vrfm_link *link)
 {
 	struct vrfm_slot *slot = vrfm_link_open_locked(link, VRFM_WIRE_PROBE);
 
+	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
 	slot->flags |= VRFM_WIRE_ANSWER;
 	slot->closed = true;
