@@ -100,7 +100,7 @@ active proctype program_a()
 	od
 }
 
-/* Model of vrfm_sync_finish(): send all missed words in one step. */
+/* Model of vrfm_catchup_finish(): send all missed words in one step. */
 active proctype sweeper()
 {
 end:	do

@@ -51,7 +51,7 @@
 
 mtype = { UPDATE, MISSED, SWEPT, SYNCED, LOAD, INFO, GRANT, PULL, IMAGE };
 mtype = { DOWN, SYNCING, READY };
-mtype = { IDLE, SWEEPING, PULLING };	/* states of enum vrfm_resync_state */
+mtype = { IDLE, SWEEPING, PULLING };	/* states of enum vrfm_resync_state; H is the only donor, so L does not choose */
 
 /* State of node W */
 byte w_mem;

@@ -170,7 +170,7 @@ inline take(word)
 	fi
 }
 
-/* Model of vrfm_sync_work(): send missed words, and make the link READY when none is left. */
+/* Model of vrfm_catchup_work(): send missed words, and make the link READY when none is left. */
 active proctype sweeper()
 {
 	byte word, value;
