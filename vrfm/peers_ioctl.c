@@ -118,8 +118,8 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 	peers->count = 0;
 	peers->size = vdev->params.size;
 	peers->image = vrfm_is_loading(vdev) ? VRFM_IMAGE_LOADING : 0;
-	/* The number of pages is 0 while there is no donor. */
-	peers->loaded = (u64)READ_ONCE(vdev->resync.page) * VRFM_WIRE_PAGE;
+	peers->loaded = peers->image && READ_ONCE(vdev->resync.donor) ?
+			(u64)READ_ONCE(vdev->resync.page) * VRFM_WIRE_PAGE : 0;
 	peers->lineage = READ_ONCE(vdev->resync.lineage);
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry)

@@ -157,14 +157,14 @@ enum vrfm_resync_kind {
  * @began: time when the image began, as far as this node knows
  * @shared: at some time another node had an image of this lineage as well
  * @merged: this node gave up an image that other nodes had as well
- * @kind: reason of the last load
+ * @kind: reason of the last load, or of the one for which memory is reserved
  * @number: number of the last load of this device, which LOAD carries
  * @from: link of the peer that caused the load; only compared, never
  *	dereferenced; NULL: that peer was removed
  * @wanted: lineage of the image that is being loaded
  * @wanted_began: time when that image began
- * @since: jiffies when the load last made progress: pages arrived, the donor
- *	changed, or @state became %VRFM_RESYNC_DESERTED
+ * @since: jiffies when the load last made progress: it began, pages arrived, the
+ *	donor changed, or @state became %VRFM_RESYNC_DESERTED
  * @donor: link of the peer that sends its pages; NULL unless @state is
  *	%VRFM_RESYNC_PULLING; changes together with @state
  * @page: next page to request

@@ -349,17 +349,21 @@ static void vrfm_resync_become_locked(struct vrfm_dev *vdev,
 	enum vrfm_resync_state from = resync->state;
 
 	lockdep_assert_held(&vdev->write_lock);
-	if (from == to || WARN_ON_ONCE(!vrfm_resync_may_move(from, to)))
+	if (from == to)
 		return;
+	WARN_ON_ONCE(!vrfm_resync_may_move(from, to));
 	trace_vrfm_resync(vdev->unit, link ? link->peer.node : -1, from, to,
 			  resync->kind);
 	WRITE_ONCE(resync->state, to);
 	if (from != VRFM_RESYNC_PULLING && to != VRFM_RESYNC_PULLING)
 		return;
 	WRITE_ONCE(resync->donor, to == VRFM_RESYNC_PULLING ? link : NULL);
-	resync->page = 0;
-	resync->requested = 0;
 	resync->since = jiffies;
+	/* Only the work starts to pull. So it may read @page without the lock. */
+	if (to == VRFM_RESYNC_PULLING) {
+		WRITE_ONCE(resync->page, 0);
+		resync->requested = 0;
+	}
 }
 
 /* Return a new value for &vrfm_life.tie_breaker. */
@@ -382,6 +386,7 @@ void vrfm_resync_drop_donor(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 
+	lockdep_assert_held(&vdev->write_lock);
 	if (vdev->resync.donor == link)
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_SWEEPING, link);
 }
@@ -636,6 +641,8 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 		link->pull.swept = 0;
 	vrfm_resync_todo_all(vdev, VRFM_TODO_LOAD);
 	vrfm_link_say(from, VRFM_SAY_LOADING);
+	/* A peer may never send its own words: check that it is not late. */
+	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
 }
 
 /*
@@ -873,7 +880,7 @@ static bool vrfm_resync_continue(struct vrfm_dev *vdev)
 		return false;
 	if (resync->requested &&
 	    resync->donor->pull.arrived == resync->page + 1) {
-		resync->page += resync->requested;
+		WRITE_ONCE(resync->page, resync->page + resync->requested);
 		resync->requested = 0;
 		resync->since = jiffies;
 	}
@@ -1192,7 +1199,7 @@ static void vrfm_resync_work(struct work_struct *work)
 	u32 next;
 
 	vrfm_resync_free_spent(&vdev->resync);
-	if (vdev->resync.state == VRFM_RESYNC_RESERVING &&
+	if (READ_ONCE(vdev->resync.state) == VRFM_RESYNC_RESERVING &&
 	    vrfm_resync_reserve(vdev)) {
 		pull = vrfm_resync_step(vdev);
 		/* Free the reserved memory if no load was begun. */

@@ -83,6 +83,26 @@ static void begin_to_load(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 }
 
+/*
+ * A peer that never sends its own words is disconnected, although nothing else
+ * queues the work.
+ */
+static void load_looks_for_silent_peers(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	stop_loading(f);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	locked(f, vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME));
+	KUNIT_ASSERT_TRUE(test, vrfm_resync_reserve(f->vdev));
+	fuzz_kicks = 0;
+	locked(f, vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME));
+	/* One is the work of the load, the other is that of the link. */
+	KUNIT_EXPECT_EQ(test, fuzz_kicks, 2U);
+	vrfm_resync_free_spare(&f->vdev->resync);
+	vrfm_resync_exit(f->vdev);
+}
+
 /* Live words of the previous load are not live in this load. */
 static void load_clears_live_words_of_previous_load(struct kunit *test)
 {
@@ -940,6 +960,7 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(merge_does_not_tear_doubles),
 	KUNIT_CASE(merge_takes_wanted_half_of_pair),
 	KUNIT_CASE(load_pulls_again_after_reconnect),
+	KUNIT_CASE(load_looks_for_silent_peers),
 	KUNIT_CASE(load_clears_live_words_of_previous_load),
 	KUNIT_CASE(load_waits_while_holder_loads),
 	KUNIT_CASE(load_gives_up_silent_holder),
