@@ -66,6 +66,8 @@ struct ntrdma_backend_ops {
  * @ring_kb: maximum size of a ring, in KiB; 0: the default of the core
  * @netdev: interface with the addresses of the device; the device takes a
  *	reference of its own
+ * @dma_device: device for the DMA API, see ntrdma_dma_device_get(); NULL:
+ *	addresses of work requests are kernel addresses
  */
 struct ntrdma_config {
 	const struct ntrdma_backend_ops *ops;
@@ -75,6 +77,7 @@ struct ntrdma_config {
 	u8 members;
 	u32 ring_kb;
 	struct net_device *netdev;
+	struct device *dma_device;
 };
 
 struct ntrdma_dev *ntrdma_dev_create(const struct ntrdma_config *config);

@@ -28,7 +28,8 @@ static void ntrdma_wc_add(struct ntrdma_cq *cq, const struct ib_wc *wc,
  * @status: status
  * @note: result: consumers to notify
  *
- * A request that succeeds and is not signalled has no completion.
+ * It is the request at ntrdma_sq.tail. A request that succeeds and is not
+ * signalled has no completion.
  *
  * Context: ntrdma_qp.lock is held.
  */
@@ -46,6 +47,7 @@ void ntrdma_wc_send(struct ntrdma_qp *qp, const struct ntrdma_wqe *wqe,
 	lockdep_assert_held(&qp->lock);
 	if (!status && !(wqe->send_flags & IB_SEND_SIGNALED))
 		return;
+	qp->sq.kept = qp->sq.tail + 1;
 	ntrdma_wc_add(to_ntrdma_cq(qp->ib.send_cq), &wc, false, &note->send_cq,
 		      note);
 }
@@ -526,8 +528,10 @@ void ntrdma_qp_finish(struct ntrdma_qp *qp)
 	ntrdma_notify(qp, &note);
 	if (has_event)
 		ntrdma_qp_event(qp, event);
-	if (last)
+	if (last) {
+		ntrdma_cq_show_late(to_ntrdma_cq(qp->ib.recv_cq));
 		ntrdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	}
 	if (again)
 		ntrdma_lane_finish(qp);
 }

@@ -5,12 +5,18 @@
  * A QP adds its completions under ntrdma_qp.lock, and calls the consumer's
  * handler after it has released all locks. The QP belongs to the queue until it
  * is destroyed, so the queue exists during the call.
+ *
+ * With late_us=, a timer shows completions and calls the handler. A QP shows
+ * them before it is destroyed, so consumers see the same guarantees.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "emulate.h"
 #include "verbs.h"
+
+static enum hrtimer_restart ntrdma_cq_timer(struct hrtimer *timer);
 
 /**
  * ntrdma_create_cq - create a completion queue
@@ -43,6 +49,8 @@ int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
 		return -ENOMEM;
 
 	spin_lock_init(&cq->lock);
+	hrtimer_setup(&cq->timer, ntrdma_cq_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	ib->cqe = cq->size;
 	return 0;
 }
@@ -57,13 +65,17 @@ int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
  */
 int ntrdma_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 {
-	kvfree(to_ntrdma_cq(ib)->wc);
+	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
+
+	hrtimer_cancel(&cq->timer);
+	kvfree(cq->wc);
 	return 0;
 }
 
+/* Return the number of completions that the consumer can poll. */
 static u32 ntrdma_cq_count(const struct ntrdma_cq *cq)
 {
-	return cq->head - cq->tail;
+	return cq->shown - cq->tail;
 }
 
 /**
@@ -115,18 +127,76 @@ int ntrdma_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
-/* Disarm the queue if it waits for this completion. Caller holds @cq->lock. */
-static bool ntrdma_cq_disarm(struct ntrdma_cq *cq, const struct ib_wc *wc,
-			     bool solicited)
+/*
+ * Show all completions. Return true and disarm the queue if it waits for one of
+ * them; @event: one of them is an event for %IB_CQ_SOLICITED. Caller holds
+ * @cq->lock.
+ */
+static bool ntrdma_cq_show_all(struct ntrdma_cq *cq, bool event)
 {
-	if (!cq->armed)
-		return false;
-	if (cq->armed == IB_CQ_SOLICITED && !solicited &&
-	    wc->status == IB_WC_SUCCESS)
+	cq->shown = cq->head;
+	if (!cq->armed || (cq->armed == IB_CQ_SOLICITED && !event))
 		return false;
 
 	cq->armed = 0;
 	return true;
+}
+
+/**
+ * ntrdma_cq_show_late - show the completions that late_us= has delayed
+ * @cq: queue
+ *
+ * Context: no lock is held, and bottom halves are disabled. It calls the
+ * consumer's handler.
+ */
+void ntrdma_cq_show_late(struct ntrdma_cq *cq)
+{
+	bool notify = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->late) {
+		ntrdma_emulate_reorder(cq->wc, cq->size, cq->shown, cq->head);
+		notify = ntrdma_cq_show_all(cq, cq->late_event);
+		cq->late_event = false;
+		cq->late = false;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (notify)
+		ntrdma_cq_notify(cq);
+}
+
+/**
+ * ntrdma_cq_settle - show delayed completions before a QP ends
+ * @cq: queue
+ *
+ * When it returns, the handler is not called any more for completions so far.
+ *
+ * Context: process.
+ */
+void ntrdma_cq_settle(struct ntrdma_cq *cq)
+{
+	hrtimer_cancel(&cq->timer);
+	local_bh_disable();
+	ntrdma_cq_show_late(cq);
+	local_bh_enable();
+}
+
+static enum hrtimer_restart ntrdma_cq_timer(struct hrtimer *timer)
+{
+	ntrdma_cq_show_late(container_of(timer, struct ntrdma_cq, timer));
+	return HRTIMER_NORESTART;
+}
+
+/* Show a new completion later. Caller holds @cq->lock. */
+static void ntrdma_cq_hide(struct ntrdma_cq *cq, bool event)
+{
+	cq->late_event |= event;
+	if (cq->late)
+		return;
+	cq->late = true;
+	hrtimer_start(&cq->timer, ns_to_ktime(ntrdma_emulate_delay()),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 /**
@@ -144,18 +214,20 @@ static bool ntrdma_cq_disarm(struct ntrdma_cq *cq, const struct ib_wc *wc,
 bool ntrdma_cq_add(struct ntrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 		   bool *notify)
 {
+	bool event = solicited || wc->status != IB_WC_SUCCESS;
 	unsigned long flags;
 	bool room;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	room = ntrdma_cq_count(cq) < cq->size;
-	if (room) {
+	room = cq->head - cq->tail < cq->size;
+	if (room)
 		cq->wc[cq->head++ & (cq->size - 1)] = *wc;
-		if (ntrdma_cq_disarm(cq, wc, solicited))
-			*notify = true;
-	} else {
+	else
 		cq->full = true;
-	}
+	if (room && ntrdma_late_us)
+		ntrdma_cq_hide(cq, event);
+	else if (room && ntrdma_cq_show_all(cq, event))
+		*notify = true;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return room;
 }

@@ -11,33 +11,22 @@
 #include <linux/netdevice.h>
 #include <rdma/ib_mad.h>
 
+#include "emulate.h"
 #include "verbs.h"
-
-/* Page sizes of a fast registration: 4 KiB and each larger power of 2. */
-#define NTRDMA_PAGE_SIZES	(~(u64)(SZ_4K - 1) & U32_MAX)
 
 /* Set the limits of objects and queues. */
 static void ntrdma_set_limits(struct ib_device_attr *attr)
 {
 	attr->max_mr_size = U64_MAX;
 	attr->max_qp = NTRDMA_MAX_QP;
-	attr->max_qp_wr = NTRDMA_MAX_WR;
-	attr->max_send_sge = NTRDMA_MAX_SGE;
-	attr->max_recv_sge = NTRDMA_MAX_SGE;
-	attr->max_sge_rd = NTRDMA_MAX_SGE;
 	attr->max_cq = NTRDMA_MAX_CQ;
 	attr->max_cqe = NTRDMA_MAX_CQE;
 	attr->max_mr = NTRDMA_MAX_MR;
 	attr->max_pd = NTRDMA_MAX_PD;
 	attr->max_ah = NTRDMA_MAX_AH;
 	attr->max_srq = NTRDMA_MAX_SRQ;
-	attr->max_srq_wr = NTRDMA_MAX_WR;
-	attr->max_srq_sge = NTRDMA_MAX_SGE;
-	attr->max_qp_rd_atom = NTRDMA_MAX_READS;
-	attr->max_qp_init_rd_atom = NTRDMA_MAX_READS;
-	attr->max_res_rd_atom = NTRDMA_MAX_QP * NTRDMA_MAX_READS;
-	attr->max_fast_reg_page_list_len = NTRDMA_MAX_PAGES;
 	attr->max_pkeys = 1;
+	ntrdma_emulate_limits(attr);
 }
 
 static int ntrdma_query_device(struct ib_device *ib,
@@ -48,7 +37,6 @@ static int ntrdma_query_device(struct ib_device *ib,
 		return -EINVAL;
 
 	attr->sys_image_guid = ib->node_guid;
-	attr->page_size_cap = NTRDMA_PAGE_SIZES;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
@@ -195,9 +183,6 @@ static const struct ib_device_ops ntrdma_ops = {
  * ntrdma_ib_register - register the device with the RDMA core
  * @dev: device
  *
- * Addresses of work requests are kernel addresses, because the device has no
- * DMA device.
- *
  * Context: may sleep; takes rtnl.
  * Return: 0 or an error code.
  */
@@ -206,11 +191,12 @@ int ntrdma_ib_register(struct ntrdma_dev *dev)
 	struct ib_device *ib = &dev->ib;
 
 	ib_set_device_ops(ib, &ntrdma_ops);
+	ib->dev.parent = dev->config.dma_device;
 	ib->node_type = RDMA_NODE_IB_CA;
 	ib->node_guid = cpu_to_be64(dev->guid);
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = dev->lanes;
 	ib->local_dma_lkey = 0;
 	strscpy(ib->node_desc, "ntrdma", sizeof(ib->node_desc));
-	return ib_register_device(ib, dev->config.name, NULL);
+	return ib_register_device(ib, dev->config.name, dev->config.dma_device);
 }

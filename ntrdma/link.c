@@ -27,6 +27,7 @@
 #include <linux/random.h>
 #include <linux/utsname.h>
 
+#include "emulate.h"
 #include "verbs.h"
 #include "win.h"
 
@@ -420,6 +421,34 @@ static void ntrdma_links_step(struct ntrdma_dev *dev, bool tick)
 	ntrdma_links_set_beat(dev);
 }
 
+/* Let the session with one of the peers fail, for fault_ms=. */
+static void ntrdma_links_fail_one(struct ntrdma_dev *dev)
+{
+	u32 first = get_random_u32();
+	struct ntrdma_peer *peer;
+	bool done = false;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < NTRDMA_MEMBERS && !done; i++) {
+		peer = rcu_dereference(dev->peers[(first + i) %
+						  NTRDMA_MEMBERS]);
+		done = peer && READ_ONCE(peer->open);
+		if (done)
+			ntrdma_link_fault(peer, NTRDMA_REASON_SILENT);
+	}
+	rcu_read_unlock();
+}
+
+/* One fault in four is that of a link. */
+static void ntrdma_fault(struct ntrdma_dev *dev)
+{
+	if (get_random_u32() % 4)
+		ntrdma_qps_fail_one(dev);
+	else
+		ntrdma_links_fail_one(dev);
+}
+
 static void ntrdma_link_work(struct work_struct *work)
 {
 	struct ntrdma_dev *dev = container_of(to_delayed_work(work),
@@ -438,8 +467,11 @@ static void ntrdma_link_work(struct work_struct *work)
 			   time_after(dev->next_tick, jiffies) ?
 			   dev->next_tick - jiffies : 0);
 	mutex_unlock(&dev->mutex);
-	if (tick)
-		ntrdma_qps_tick(dev, ntrdma_dead_ms);
+	if (!tick)
+		return;
+	ntrdma_qps_tick(dev, ntrdma_dead_ms);
+	if (ntrdma_emulate_fault(jiffies_to_msecs(ntrdma_tick(dev))))
+		ntrdma_fault(dev);
 }
 
 /*

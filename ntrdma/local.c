@@ -38,6 +38,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "dev.h"
+#include "emulate.h"
 #include "win.h"
 
 /* Default size of a ring, in KiB. */
@@ -64,6 +65,7 @@ struct ntrdma_local_window {
  * @gone: the interface was unregistered
  * @dev: device, from the end of start() on
  * @work: follows the interface
+ * @dma_device: device for the DMA API, or NULL
  * @in: windows that other members write; ntrdma_group_mutex
  * @out: windows that this member writes; ntrdma_group_mutex
  */
@@ -75,6 +77,7 @@ struct ntrdma_local {
 	bool gone;
 	struct ntrdma_dev *dev;
 	struct work_struct work;
+	struct device *dma_device;
 	struct ntrdma_local_window *in[NTRDMA_MEMBERS];
 	struct ntrdma_local_window *out[NTRDMA_MEMBERS];
 };
@@ -93,6 +96,7 @@ static void ntrdma_local_free(struct kref *ref)
 	struct ntrdma_local *local = container_of(ref, struct ntrdma_local,
 						  ref);
 
+	ntrdma_dma_device_put(local->dma_device);
 	kfree_rcu(local, rcu);
 }
 
@@ -468,11 +472,20 @@ static struct ntrdma_local *ntrdma_local_alloc(struct net_device *netdev)
 {
 	struct ntrdma_local *local = kzalloc(sizeof(*local), GFP_KERNEL);
 
+	int ret;
+
 	if (!local)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	kref_init(&local->ref);
 	local->netdev = netdev;
 	INIT_WORK(&local->work, ntrdma_local_work);
+	local->dma_device = ntrdma_dma_device_get();
+	if (IS_ERR(local->dma_device)) {
+		ret = PTR_ERR(local->dma_device);
+		netdev_info(netdev, "no device for the DMA API: %d\n", ret);
+		kfree(local);
+		return ERR_PTR(ret);
+	}
 	return local;
 }
 
@@ -495,6 +508,7 @@ static int ntrdma_local_create(struct ntrdma_local *local, const char *name)
 		.members = NTRDMA_MEMBERS,
 		.ring_kb = ntrdma_ring_kb ?: NTRDMA_LOCAL_RING_KB,
 		.netdev = local->netdev,
+		.dma_device = local->dma_device,
 	};
 	struct ntrdma_dev *dev = ntrdma_dev_create(&config);
 
@@ -519,8 +533,8 @@ static int ntrdma_local_newlink(const char *name, struct net_device *netdev)
 	if (ret)
 		return ret;
 	local = ntrdma_local_alloc(netdev);
-	if (!local)
-		return -ENOMEM;
+	if (IS_ERR(local))
+		return PTR_ERR(local);
 	ret = ntrdma_local_reserve(local);
 	if (!ret)
 		ret = ntrdma_local_create(local, name);

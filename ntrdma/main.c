@@ -9,6 +9,7 @@
 #include <version.h>
 
 #include "dev.h"
+#include "emulate.h"
 
 /*
  * Range of beat_ms. If dead_ms is short, the links beat more often than beat_ms
@@ -71,7 +72,7 @@ static const char *ntrdma_bad_param(void)
 	if (ntrdma_idle_us < NTRDMA_IDLE_US_MIN ||
 	    ntrdma_idle_us > NTRDMA_IDLE_US_MAX)
 		return "idle_us must be 20 to 100000";
-	return NULL;
+	return ntrdma_emulate_init();
 }
 
 /*

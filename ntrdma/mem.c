@@ -3,8 +3,8 @@
  * Access to the memory of regions.
  *
  * The memory is that of this member's consumers. A key gives access to a
- * region; the local key 0 gives access to any kernel address, and is valid for
- * work requests of the kernel only. Each call checks key, range and rights, and
+ * region; the local key 0 gives access to any address, and is valid for work
+ * requests of the kernel only. Each call checks key, range and rights, and
  * holds the read lock of the region until the copy is complete. So a writer
  * that has invalidated the region knows that no copy is running.
  *
@@ -15,6 +15,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
+#include "emulate.h"
 #include "verbs.h"
 
 /**
@@ -44,12 +45,6 @@ struct ntrdma_access {
 	const u64 *operand;
 	u64 *result;
 };
-
-/* Return the pointer to an address that a consumer has mapped for DMA. */
-static void *ntrdma_dma_ptr(struct ntrdma_dev *dev, u64 addr)
-{
-	return (void *)(uintptr_t)addr;
-}
 
 /* Return the size of the last aligned word of the @bytes bytes before @end. */
 static u32 ntrdma_last_word(uintptr_t end, u32 bytes)
@@ -96,18 +91,26 @@ static void ntrdma_copy_in(void *to, const void *from, u32 bytes)
 	u32 word = ntrdma_last_word((uintptr_t)to + bytes, bytes);
 	u32 rest = bytes - word;
 
+	if (unlikely(ntrdma_copy_order != NTRDMA_FORWARD)) {
+		ntrdma_copy_disordered(to, from, bytes);
+		return;
+	}
 	memcpy(to, from, rest);
 	/* Pairs with the barrier of a consumer that polls the last word. */
 	smp_wmb();
 	ntrdma_store_word(to + rest, from + rest, word);
 }
 
-static void ntrdma_copy(void *mem, void *buf, u32 bytes, enum ntrdma_copy dir)
+/* Copy to or from memory; NULL is an address without memory. */
+static int ntrdma_copy(void *mem, void *buf, u32 bytes, enum ntrdma_copy dir)
 {
+	if (!mem)
+		return -EACCES;
 	if (dir == NTRDMA_COPY_IN)
 		ntrdma_copy_in(mem, buf, bytes);
 	else
 		memcpy(buf, mem, bytes);
+	return 0;
 }
 
 /* Check whether a region permits an access. */
@@ -123,21 +126,23 @@ static bool ntrdma_mr_grants(const struct ntrdma_mr *mr,
 
 /*
  * Return the pointer to an address of a region, and reduce @bytes to the bytes
- * that are contiguous from there. The region contains the address.
+ * that are contiguous from there. The region contains the address. If there is
+ * no memory, return NULL.
  */
 static void *ntrdma_mr_ptr(const struct ntrdma_mr *mr, u64 addr, u32 *bytes)
 {
 	u64 page_bytes = BIT_ULL(mr->page_shift);
 	u64 pos = addr - mr->iova + mr->offset;
 	u64 in_page = pos & (page_bytes - 1);
+	struct device *dma_device = mr->dev->config.dma_device;
 	u64 page;
 
 	if (!mr->pages)
-		return ntrdma_dma_ptr(mr->dev, addr);
+		return ntrdma_dma_ptr(dma_device, addr, *bytes);
 
 	page = mr->pages[pos >> mr->page_shift];
 	*bytes = min_t(u64, *bytes, page_bytes - in_page);
-	return ntrdma_dma_ptr(mr->dev, page + in_page);
+	return ntrdma_dma_ptr(dma_device, page + in_page, *bytes);
 }
 
 static int ntrdma_mr_copy(const struct ntrdma_mr *mr,
@@ -148,8 +153,10 @@ static int ntrdma_mr_copy(const struct ntrdma_mr *mr,
 	while (done < want->bytes) {
 		u32 bytes = want->bytes - done;
 		void *mem = ntrdma_mr_ptr(mr, want->addr + done, &bytes);
+		int ret = ntrdma_copy(mem, want->buf + done, bytes, want->dir);
 
-		ntrdma_copy(mem, want->buf + done, bytes, want->dir);
+		if (ret)
+			return ret;
 		done += bytes;
 	}
 	return 0;
@@ -161,6 +168,8 @@ static int ntrdma_mr_atomic(const struct ntrdma_mr *mr,
 	u32 bytes = sizeof(u64);
 	void *mem = ntrdma_mr_ptr(mr, want->addr, &bytes);
 
+	if (!mem)
+		return -EACCES;
 	/* The address may be aligned while the memory is not. */
 	if ((uintptr_t)mem & (sizeof(u64) - 1))
 		return -EINVAL;
@@ -214,7 +223,8 @@ static int ntrdma_mr_access(const struct ntrdma_access *want,
  * Context: does not sleep. Interrupts are enabled, and no lock of a region is
  * held.
  * Return: 0, or -EACCES if key, range or rights are invalid. Nothing is copied
- * then.
+ * then. With dma=1, -EACCES also means that a part of the region is outside of
+ * all memory; the bytes before may be copied.
  */
 int ntrdma_mem_remote(struct ntrdma_dev *dev, struct ib_pd *pd, u32 key,
 		      u64 addr, void *buf, u32 bytes, int access,
@@ -276,9 +286,9 @@ static int ntrdma_mem_local(const struct ntrdma_access *want)
 
 	if (want->bytes - 1 > U64_MAX - want->addr)
 		return -EACCES;
-	ntrdma_copy(ntrdma_dma_ptr(want->dev, want->addr), want->buf,
-		    want->bytes, want->dir);
-	return 0;
+	return ntrdma_copy(ntrdma_dma_ptr(want->dev->config.dma_device,
+					  want->addr, want->bytes),
+			   want->buf, want->bytes, want->dir);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "emulate.h"
 #include "verbs.h"
 
 #define NTRDMA_REMOTE_RIGHTS \
@@ -123,11 +124,12 @@ struct ib_mr *ntrdma_get_dma_mr(struct ib_pd *pd, int access)
 struct ib_mr *ntrdma_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			      u32 max_pages)
 {
+	u32 limit = pd->device->attrs.max_fast_reg_page_list_len;
 	struct ntrdma_mr *mr;
 
 	if (type != IB_MR_TYPE_MEM_REG)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!max_pages || max_pages > NTRDMA_MAX_PAGES)
+	if (!max_pages || max_pages > limit)
 		return ERR_PTR(-EINVAL);
 
 	mr = ntrdma_mr_create(pd, type, max_pages);
@@ -166,7 +168,8 @@ int ntrdma_map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nents,
 	mr->num_next = 0;
 	/* ib_sg_to_pages() changes the length, which must fit the pages. */
 	mr->mapped = false;
-	if (ib->page_size < SZ_4K || !is_power_of_2(ib->page_size))
+	if (!is_power_of_2(ib->page_size) ||
+	    !(ib->page_size & ib->device->attrs.page_size_cap))
 		return -EINVAL;
 
 	ret = ib_sg_to_pages(ib, sg, nents, offset, ntrdma_mr_add_page);
@@ -257,7 +260,9 @@ static bool ntrdma_mr_may_invalidate(const struct ntrdma_mr *mr,
 	if (mr->ib.type != IB_MR_TYPE_MEM_REG || mr->ib.pd != pd ||
 	    mr->key != key)
 		return false;
-	return !remote || (mr->valid && mr->access & NTRDMA_REMOTE_RIGHTS);
+	if (!remote)
+		return mr->valid || !ntrdma_strict_inv;
+	return mr->valid && mr->access & NTRDMA_REMOTE_RIGHTS;
 }
 
 /**

@@ -10,6 +10,7 @@
  */
 #include <linux/etherdevice.h>
 
+#include "emulate.h"
 #include "verbs.h"
 
 static int ntrdma_wqe_inline(struct ntrdma_sq *sq, struct ntrdma_wqe *wqe,
@@ -127,6 +128,15 @@ static void ntrdma_wqe_number(struct ntrdma_sq *sq, struct ntrdma_wqe *wqe)
 	sq->post_msn = ntrdma_msn_add(sq->post_msn, 1);
 }
 
+/*
+ * With late_us=, a request that is not signalled occupies its entry until a
+ * later request has a completion, as on adapters.
+ */
+static bool ntrdma_sq_is_full(const struct ntrdma_sq *sq)
+{
+	return sq->head - (ntrdma_late_us ? sq->kept : sq->tail) >= sq->max_wr;
+}
+
 static int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr)
 {
 	struct ntrdma_sq *sq = &qp->sq;
@@ -139,7 +149,7 @@ static int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr)
 	/* ib_drain_qp() posts a WRITE to any QP in the error state. */
 	if (!op && qp->state != IB_QPS_ERR)
 		return -EINVAL;
-	if (sq->head - sq->tail >= sq->max_wr)
+	if (ntrdma_sq_is_full(sq))
 		return -ENOMEM;
 	*wqe = (struct ntrdma_wqe){
 		.wr_id = wr->wr_id,

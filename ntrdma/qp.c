@@ -11,9 +11,11 @@
  * ntrdma_dev.mutex. So it either sees that the session has ended, or
  * ntrdma_qps_lost() finds it.
  */
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
+#include "emulate.h"
 #include "verbs.h"
 
 /**
@@ -247,6 +249,47 @@ void ntrdma_qps_tick(struct ntrdma_dev *dev, u32 dead_ms)
 	ntrdma_qps_each(dev, ntrdma_qp_tick, &dead_ms);
 }
 
+/**
+ * struct ntrdma_choice - choice of one of the RC QPs at random
+ * @seen: number of RC QPs so far
+ * @number: QP that is chosen among them
+ */
+struct ntrdma_choice {
+	u32 seen;
+	u32 number;
+};
+
+static void ntrdma_qp_choose(struct ntrdma_qp *qp, void *arg)
+{
+	struct ntrdma_choice *choice = arg;
+
+	if (qp->ib.qp_type == IB_QPT_RC && READ_ONCE(qp->state) == IB_QPS_RTS &&
+	    !(get_random_u32() % ++choice->seen))
+		choice->number = qp->number;
+}
+
+/**
+ * ntrdma_qps_fail_one - let a connection fail, for fault_ms=
+ * @dev: device
+ *
+ * Context: process.
+ */
+void ntrdma_qps_fail_one(struct ntrdma_dev *dev)
+{
+	struct ntrdma_choice choice = {};
+	struct ntrdma_qp *qp = NULL;
+
+	ntrdma_qps_each(dev, ntrdma_qp_choose, &choice);
+	local_bh_disable();
+	if (choice.seen)
+		qp = ntrdma_qp_get(dev, choice.number);
+	if (qp) {
+		ntrdma_qp_fail(qp, IB_WC_WR_FLUSH_ERR, IB_EVENT_QP_FATAL);
+		ntrdma_qp_put(qp);
+	}
+	local_bh_enable();
+}
+
 static enum hrtimer_restart ntrdma_qp_timer(struct hrtimer *timer)
 {
 	struct ntrdma_qp *qp = container_of(timer, struct ntrdma_qp, timer);
@@ -261,8 +304,10 @@ static enum hrtimer_restart ntrdma_qp_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static int ntrdma_qp_check(const struct ib_qp_init_attr *init)
+static int ntrdma_qp_check(const struct ntrdma_dev *dev,
+			   const struct ib_qp_init_attr *init)
 {
+	const struct ib_device_attr *limit = &dev->ib.attrs;
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->create_flags)
@@ -272,11 +317,11 @@ static int ntrdma_qp_check(const struct ib_qp_init_attr *init)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
-	if (cap->max_send_wr > NTRDMA_MAX_WR ||
-	    cap->max_recv_wr > NTRDMA_MAX_WR ||
-	    cap->max_send_sge > NTRDMA_MAX_SGE ||
-	    cap->max_recv_sge > NTRDMA_MAX_SGE ||
-	    cap->max_inline_data > NTRDMA_MAX_INLINE)
+	if (cap->max_send_wr > limit->max_qp_wr ||
+	    cap->max_recv_wr > limit->max_qp_wr ||
+	    cap->max_send_sge > limit->max_send_sge ||
+	    cap->max_recv_sge > limit->max_recv_sge ||
+	    cap->max_inline_data > ntrdma_emulate_inline())
 		return -EINVAL;
 	return 0;
 }
@@ -400,7 +445,7 @@ int ntrdma_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 
 	if (udata)
 		return -EOPNOTSUPP;
-	err = ntrdma_qp_check(init);
+	err = ntrdma_qp_check(dev, init);
 	if (err)
 		return err;
 	if (!atomic_add_unless(&dev->num_qps, 1, NTRDMA_MAX_QP))
@@ -436,6 +481,8 @@ static void ntrdma_qp_close(struct ntrdma_qp *qp)
 	ntrdma_lane_forget(qp);
 	if (qp->srq)
 		ntrdma_srq_forget(qp);
+	ntrdma_cq_settle(to_ntrdma_cq(qp->ib.send_cq));
+	ntrdma_cq_settle(to_ntrdma_cq(qp->ib.recv_cq));
 }
 
 static void ntrdma_qp_clear(struct ntrdma_qp *qp)
@@ -446,6 +493,7 @@ static void ntrdma_qp_clear(struct ntrdma_qp *qp)
 	sq->head = 0;
 	sq->next = 0;
 	sq->tail = 0;
+	sq->kept = 0;
 	sq->read = 0;
 	sq->sent = 0;
 	sq->reads = 0;
@@ -482,13 +530,14 @@ static void ntrdma_qp_reset(struct ntrdma_qp *qp)
 	spin_unlock_irqrestore(&qp->lock, flags);
 }
 
-static int ntrdma_modify_check(const struct ib_qp_attr *attr, int mask)
+static int ntrdma_modify_check(const struct ntrdma_dev *dev,
+			       const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
-	    attr->max_rd_atomic > NTRDMA_MAX_READS)
+	u32 reads = dev->ib.attrs.max_qp_rd_atom;
+
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > reads)
 		return -EINVAL;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
-	    attr->max_dest_rd_atomic > NTRDMA_MAX_READS)
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > reads)
 		return -EINVAL;
 	if (mask & IB_QP_PORT && attr->port_num != 1)
 		return -EINVAL;
@@ -645,7 +694,7 @@ int ntrdma_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		return -EOPNOTSUPP;
 	if (!ib_modify_qp_is_ok(from, to, ib->qp_type, mask))
 		return -EINVAL;
-	err = ntrdma_modify_check(attr, mask);
+	err = ntrdma_modify_check(qp->dev, attr, mask);
 	if (err)
 		return err;
 	if (to == IB_QPS_RESET) {

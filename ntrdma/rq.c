@@ -174,7 +174,8 @@ int ntrdma_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *init,
 
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
-	if (!attr->max_wr)
+	if (!attr->max_wr || attr->max_wr > ib->device->attrs.max_srq_wr ||
+	    attr->max_sge > ib->device->attrs.max_srq_sge)
 		return -EINVAL;
 
 	ret = ntrdma_rq_init(&srq->rq, attr->max_wr, attr->max_sge,

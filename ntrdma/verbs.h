@@ -39,11 +39,16 @@ struct ntrdma_ah {
  * @wc: ring of completions
  * @size: number of entries of @wc
  * @head: free-running index of the next completion to add
+ * @shown: free-running index of the next completion to show to the consumer; it
+ *	is @head, except with late_us=
  * @tail: free-running index of the next completion to poll
  * @armed: events that the consumer waits for: 0, %IB_CQ_SOLICITED or
  *	%IB_CQ_NEXT_COMP
  * @full: a completion found no room
  * @reported: the event CQ_ERR was raised; not under @lock
+ * @late: the timer will show completions
+ * @late_event: one of them is an event for %IB_CQ_SOLICITED
+ * @timer: shows completions
  */
 struct ntrdma_cq {
 	struct ib_cq ib;
@@ -51,10 +56,14 @@ struct ntrdma_cq {
 	struct ib_wc *wc;
 	u32 size;
 	u32 head;
+	u32 shown;
 	u32 tail;
 	enum ib_cq_notify_flags armed;
 	bool full;
 	bool reported;
+	bool late;
+	bool late_event;
+	struct hrtimer timer;
 };
 
 /**
@@ -261,6 +270,7 @@ struct ntrdma_answer {
  * @head: free-running index of the next request to post
  * @next: free-running index of the next request to send
  * @tail: free-running index of the oldest request that is not completed
+ * @kept: free-running index behind the last request that had a completion
  * @read: free-running index at or before the oldest READ in flight
  * @sent: bytes of the message of @next that are sent
  * @turn_bytes: bytes of payload that are sent in this turn; transmitter
@@ -291,6 +301,7 @@ struct ntrdma_sq {
 	u32 head;
 	u32 next;
 	u32 tail;
+	u32 kept;
 	u32 read;
 	u32 sent;
 	u32 turn_bytes;
@@ -463,6 +474,8 @@ int ntrdma_poll_cq(struct ib_cq *ib, int num, struct ib_wc *wc);
 int ntrdma_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
 bool ntrdma_cq_add(struct ntrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 		   bool *notify);
+void ntrdma_cq_show_late(struct ntrdma_cq *cq);
+void ntrdma_cq_settle(struct ntrdma_cq *cq);
 void ntrdma_cq_notify(struct ntrdma_cq *cq);
 
 /* rq.c: receive queues of QPs, and SRQs. */
@@ -527,6 +540,7 @@ int ntrdma_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init);
 int ntrdma_destroy_qp(struct ib_qp *ib, struct ib_udata *udata);
 struct ntrdma_qp *ntrdma_qp_get(struct ntrdma_dev *dev, u32 number);
+void ntrdma_qps_fail_one(struct ntrdma_dev *dev);
 bool ntrdma_qp_hold(struct ntrdma_qp *qp);
 bool ntrdma_qp_set_error(struct ntrdma_qp *qp, enum ib_wc_status status);
 void ntrdma_qp_put(struct ntrdma_qp *qp);

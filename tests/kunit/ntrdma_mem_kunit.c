@@ -4,6 +4,7 @@
 
 #include <linux/prandom.h>
 
+#include "../../ntrdma/emulate.c"
 #include "../../ntrdma/mem.c"
 
 #define ROOM 64
