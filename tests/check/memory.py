@@ -61,7 +61,7 @@ def script(top, name):
 def irrelevant(top, part):
     """Return patterns of files on which PART does not depend; PART runs scripts."""
     texts = [script(top, name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
-    named = set(re.findall(r"\w+", " ".join(texts))) | ({"ntrdma"} if part.name.endswith("-ntr") else set())
+    named = set(re.findall(r"\w+", " ".join(texts))) | ({"ntrdma"} if re.search(r"-ntr(-[a-z]+)*$", part.name) else set())
     return [*WORDS, *(() if part.userspace else USERSPACE),
             *(pattern for pattern, module in MODULES.items() if module not in named)]
 

@@ -120,7 +120,8 @@ def page_pool(kernel):
 def qemu_command(setup, node, net, outputs, console):
     """Return the command that runs QEMU.
 
-    NET is the socket of this node, OUTPUTS has its pipe, and CONSOLE is the file for the kernel log.
+    NET is the socket of this node, or None if the nodes are namespaces of this kernel.  OUTPUTS has a pipe for each
+    node, and CONSOLE is the file for the kernel log.
     """
     machine, told = processor()
     append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
@@ -129,9 +130,20 @@ def qemu_command(setup, node, net, outputs, console):
             "-machine", MACHINE, "-smp", str(setup.cpus), "-m", setup.memory,
             "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
             "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-            "-chardev", f"file,id=output,path=/dev/fd/{outputs[0]}",
-            "-device", "virtserialport,chardev=output,name=output", *qemu_shares(setup),
-            "-netdev", f"dgram,id=net,local.type=fd,local.str={net.fileno()}",
+            *qemu_outputs(outputs), *qemu_shares(setup), *(qemu_net(setup, node, net) if net else [])]
+
+
+def qemu_outputs(outputs):
+    """Return the arguments for the ports output1, output2, ... that carry the output of the nodes."""
+    argv = []
+    for number, pipe in enumerate(outputs, 1):
+        argv += ["-chardev", f"file,id=output{number},path=/dev/fd/{pipe}",
+                 "-device", f"virtserialport,chardev=output{number},name=output{number}"]
+    return argv
+
+
+def qemu_net(setup, node, net):
+    return ["-netdev", f"dgram,id=net,local.type=fd,local.str={net.fileno()}",
             "-device", f"virtio-net-pci,netdev=net,mac={mac(node)},host_mtu=9000{page_pool(setup.kernel)},romfile="]
 
 

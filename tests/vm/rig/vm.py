@@ -14,7 +14,14 @@ from rig import cache, hypervisor, kernels, modules, need, nodes
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw", "ntr": "ntrdma"}
-MEMORY = {"uml-debug": "2G"}
+# Links that emulate an adapter: the link that scripts see, the parameters of its module, and those of the kernel. With
+# swiotlb=force, a device reads and writes copies of the memory that a consumer maps. The copies have room for 256 MiB.
+# User-mode Linux has no swiotlb, and ignores the parameter.
+EMULATED = {
+    "ntr-dma": ("ntr", "dma=1", "swiotlb=131072,force"),
+    "ntr-small": ("ntr", "max_wr=512 max_sge=4 max_inline=32 max_reads=1 max_pages=128 page_sizes=4096 strict_inv=1", ""),
+    "ntr-order": ("ntr", "order=random late_us=2000", ""),
+}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
 
@@ -28,7 +35,7 @@ def arguments():
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
-    parser.add_argument("--link", choices=list(LINK_MODULES), default="rxe")
+    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED], default="rxe")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
@@ -48,8 +55,6 @@ def check(parser, args):
     """Return ARGS, or exit with an error message of one line if they cannot work."""
     if args.link == "siw" and args.kernel.startswith("stock"):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
-    if args.link == "ntr" and not args.kernel.startswith("uml"):
-        refuse(f"--link ntr: the nodes must be namespaces of one kernel, and those of {args.kernel} are machines")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -81,7 +86,7 @@ def fill(run_dir, args, kernel):
         if args.load:
             raise
         cache.say(f"{error}: /modules is empty")
-    own = ["ntrdma"] if args.link == "ntr" else []
+    own = ["ntrdma"] if link_of(args)[0] == "ntr" else []
     missing = [name for name in own + args.load.split() if not (rig / f"modules/{name}.ko").exists()]
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
@@ -91,8 +96,9 @@ def fill(run_dir, args, kernel):
 
 def configuration(args, kernel):
     """Return the variables for the shell programs of a node, as lines that busybox can also read."""
-    values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
-              "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
+    link, options, _ = link_of(args)
+    values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
+              "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
@@ -108,13 +114,23 @@ def boots_systemd(args, kernel):
     return own and os.path.exists(os.path.join(args.root, "usr/lib/systemd/systemd"))
 
 
+def memory(args, kernel):
+    """Return the memory of a machine.  Nodes that are namespaces of one debug kernel share it."""
+    return "2G" if kernel.debug and in_namespaces(args, kernel) else "1G"
+
+
+def link_of(args):
+    """Return the name of the link, the parameters of its module, and those of the kernel."""
+    return EMULATED.get(args.link, (args.link, "", ""))
+
+
 def in_namespaces(args, kernel):
     """Return True if the nodes are namespaces of one kernel.
 
     They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep. They are
-    with --link ntr, because the back end "local" connects devices of one kernel.
+    with ntrdma, because the back end "local" connects devices of one kernel.
     """
-    return kernel.is_uml and (kernel.debug or args.link == "ntr")
+    return (kernel.is_uml and kernel.debug) or link_of(args)[0] == "ntr"
 
 
 def boot(setup, args, kernel):
@@ -140,8 +156,9 @@ def run(args, run_dir):
     """Boot the nodes, wait until they end, judge the run, and return the exit status."""
     kernel = kernels.prepare(args.kernel)
     fill(run_dir, args, kernel)
+    append = f"{args.append} {link_of(args)[2]}".strip()
     setup = hypervisor.Setup(kernel, run_dir, os.path.abspath(args.root),
-                             args.mem or MEMORY.get(args.kernel, "1G"), args.cpus, args.append)
+                             args.mem or memory(args, kernel), args.cpus, append)
     fleet = boot(setup, args, kernel)
     if fleet.hung_at_boot and not kernel.is_uml:
         # Boot once more, because the emulator may have failed before any script began:
