@@ -9,7 +9,7 @@
 #   node 1 (runs the cases) --- rdma_cm, and TCP for control ---> node 2 (serves)
 #
 # kernels: uml/ntr uml-debug/ntr uml
-# long: uml/siw uml-debug
+# long: uml/siw uml-debug uml/ntr-order debug-6.1/ntr-dma
 # load: nverbs
 # timeout: 300
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Connections: their life, their memory, and the calls that both sides execute. */
+#include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
@@ -307,17 +308,59 @@ static int nv_reg_all(struct nv_conn *c)
 	return ret ?: nv_invalidate(c, c->mr[NV_INVALID]->rkey);
 }
 
+/* --- memory --- */
+
+/*
+ * Allocate memory, and map it for the device. Memory for the DMA API is coherent,
+ * so no case needs a sync call.
+ */
+static void *nv_mem_alloc(struct ib_device *dev, size_t size, u64 *dma)
+{
+	dma_addr_t addr;
+	void *mem;
+
+	if (dev->dma_device) {
+		mem = dma_alloc_coherent(dev->dma_device, size, &addr,
+					 GFP_KERNEL);
+		*dma = addr;
+		return mem;
+	}
+	mem = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO);
+	*dma = (uintptr_t)mem;
+	return mem;
+}
+
+static void nv_mem_free(struct ib_device *dev, size_t size, void *mem, u64 dma)
+{
+	if (!mem)
+		return;
+	if (dev->dma_device)
+		dma_free_coherent(dev->dma_device, size, mem, dma);
+	else
+		free_pages_exact(mem, size);
+}
+
+/* Set up a list with one entry that is mapped. Devices do not use the pages. */
+static void nv_mem_list(struct scatterlist *sg, u64 dma, u32 len)
+{
+	sg_init_table(sg, 1);
+	sg->length = len;
+	sg_dma_address(sg) = dma;
+	sg_dma_len(sg) = len;
+}
+
 /* --- life of a connection --- */
 
 static void nv_free_chunks(struct nv_conn *c)
 {
 	int i;
 
+	if (!c->pd)
+		return;
 	for (i = 0; i < NV_CHUNKS; i++) {
 		if (c->chunk_mr[i])
 			ib_dereg_mr(c->chunk_mr[i]);
-		if (c->chunk[i])
-			free_pages_exact(c->chunk[i], SZ_1M);
+		nv_mem_free(c->pd->device, SZ_1M, c->chunk[i], c->chunk_dma[i]);
 	}
 }
 
@@ -344,12 +387,7 @@ static void nv_conn_free(struct nv_conn *c)
 		if (c->mr[i])
 			ib_dereg_mr(c->mr[i]);
 	nv_free_chunks(c);
-	if (c->dma) {
-		ib_dma_unmap_sg(dev, &c->sg, 1, DMA_BIDIRECTIONAL);
-		ib_dma_unmap_single(dev, c->dma, NV_BUF, DMA_BIDIRECTIONAL);
-	}
-	if (c->buf)
-		free_pages_exact(c->buf, NV_BUF);
+	nv_mem_free(dev, NV_BUF, c->buf, c->dma);
 	if (c->pd)
 		ib_dealloc_pd(c->pd);
 	if (c->id)
@@ -376,13 +414,10 @@ static struct nv_conn *nv_conn_alloc(const struct nv_spec *spec)
 
 static int nv_make_memory(struct nv_conn *c, struct ib_device *dev)
 {
-	c->buf = alloc_pages_exact(NV_BUF, GFP_KERNEL | __GFP_ZERO);
+	c->buf = nv_mem_alloc(dev, NV_BUF, &c->dma);
 	if (!c->buf)
 		return -ENOMEM;
-	c->dma = ib_dma_map_single(dev, c->buf, NV_BUF, DMA_BIDIRECTIONAL);
-	sg_init_one(&c->sg, c->buf + NV_REGION, NV_REGION_LEN);
-	if (ib_dma_map_sg(dev, &c->sg, 1, DMA_BIDIRECTIONAL) != 1)
-		return -ENOMEM;
+	nv_mem_list(&c->sg, c->dma + NV_REGION, NV_REGION_LEN);
 	return 0;
 }
 
@@ -804,14 +839,12 @@ static int nv_chunk(struct nv_conn *c, int i, u32 seed)
 {
 	struct scatterlist sg;
 
-	c->chunk[i] = alloc_pages_exact(SZ_1M, GFP_KERNEL | __GFP_ZERO);
+	c->chunk[i] = nv_mem_alloc(c->pd->device, SZ_1M, &c->chunk_dma[i]);
 	if (!c->chunk[i])
 		return -ENOMEM;
 	if (seed)
 		memcpy(c->chunk[i], nv_pattern + seed + i, SZ_1M);
-	sg_init_one(&sg, c->chunk[i], SZ_1M);
-	if (ib_dma_map_sg(c->pd->device, &sg, 1, DMA_BIDIRECTIONAL) != 1)
-		return -ENOMEM;
+	nv_mem_list(&sg, c->chunk_dma[i], SZ_1M);
 	return nv_reg(c, &c->chunk_mr[i], &sg,
 		      NV_REGION_ACCESS(IB_ACCESS_REMOTE_READ |
 				       IB_ACCESS_REMOTE_WRITE));

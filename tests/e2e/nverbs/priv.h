@@ -232,6 +232,7 @@ struct nv_queue {
  * @ud: UD: address of the peer
  * @ah: UD: address handle of the peer
  * @chunk: buffers of 1 MiB of NV_BIG
+ * @chunk_dma: addresses of @chunk for the device
  * @chunk_mr: MRs of @chunk
  */
 struct nv_conn {
@@ -251,6 +252,7 @@ struct nv_conn {
 	struct rdma_ud_param ud;
 	struct ib_ah *ah;
 	void *chunk[NV_CHUNKS];
+	u64 chunk_dma[NV_CHUNKS];
 	struct ib_mr *chunk_mr[NV_CHUNKS];
 };
 

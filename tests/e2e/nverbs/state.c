@@ -115,7 +115,9 @@ static bool nv_in_state(struct nv_test *t, int i)
 	if (nv_state_rows[i].state == IB_QPS_ERR)
 		return nv_flushed(t, NV_SENDS, sends, 1) &&
 		       nv_flushed(t, NV_RECVS, recvs, 1);
-	return true;
+	return nv_state_rows[i].send ||
+	       nv_wait(c, NV_SENDS, sends + 1, NV_WAIT_MS) ||
+	       nv_bad(t, "no completion");
 }
 
 static void nv_posts(struct nv_test *t)
