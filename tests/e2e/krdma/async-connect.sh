@@ -9,7 +9,7 @@
 #   node 1 (server on 7000 and 7001; 7002 never accepts) <--- krdma ---> node 2 (clients)
 #
 # kernels: uml
-# long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr
+# long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 300
 

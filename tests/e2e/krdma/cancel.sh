@@ -11,7 +11,7 @@
 # The scenario does not run on debug-6.1/siw. If a task is killed while it connects, siw of 6.1 frees the endpoint, but
 # uses it when the listener ends (KASAN report in siw_destroy_listen()).
 #
-# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 uml/ntr
+# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 300
 

@@ -8,7 +8,7 @@
 #   10.56.0.99: unused
 #
 # kernels: uml
-# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw uml/ntr
+# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 300
 

@@ -8,7 +8,7 @@
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
 # kernels: uml
-# long: stock-6.1 uml/siw stock-new debug-6.1 debug-6.1/siw uml-debug uml/ntr
+# long: stock-6.1 uml/siw stock-new debug-6.1 debug-6.1/siw uml-debug uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 600
 

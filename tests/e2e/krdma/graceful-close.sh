@@ -8,7 +8,7 @@
 #   node 1 (accepts on 7000 and 7001) <--- krdma ---> node 2 (closes)
 #
 # kernels: uml uml/siw
-# long: stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw uml/ntr
+# long: stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 240
 

@@ -8,7 +8,7 @@
 #   node 1 (exports 256 MiB on 7001) <--- krdma ---> node 2 (exports as much, reads and writes)
 #
 # kernels: uml
-# long: uml/siw stock-6.1 uml/ntr
+# long: uml/siw stock-6.1 uml/ntr uml/ntr-order
 # load: krdma krdma_test
 # mem: 1G
 # timeout: 240

@@ -9,7 +9,7 @@
 #   node 1 (echoes on 7000 … 7003, its device is removed and recreated) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr
+# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 300
 

@@ -9,7 +9,7 @@
 #   node 1 (server without a thread on 7000) <--- krdma ---> node 2 (sends)
 #
 # kernels: uml
-# long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr
+# long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 300
 

@@ -11,7 +11,7 @@
 #
 # kernels:
 # alone: uml
-# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr
+# long: stock-6.1 uml/siw uml-debug debug-6.1 uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 600
 

@@ -11,7 +11,7 @@
 #
 # kernels:
 # alone: uml
-# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 600
 

@@ -8,7 +8,7 @@
 #   node 1 (listens on 7000, exports a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# long: uml/siw stock-6.1 uml-debug stock-new debug-6.1 uml/ntr
+# long: uml/siw stock-6.1 uml-debug stock-new debug-6.1 uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 120
 
