@@ -863,12 +863,14 @@ struct krdma_data {
  * @reserved: the entry uses a slot that is reserved for it
  * @signalled: the entry reports a completion also on success
  * @over: the entry has completed
- * @late: if krdma_close() begins before the entry is posted, krdma refuses the
- *	entry with -ESHUTDOWN
+ * @late: the turn of the entry has not come yet. If krdma_close() begins, krdma
+ *	refuses the entry with -ESHUTDOWN
  * @bulk: the entry is not a message, and its bytes count in the limit of bytes
  *	in flight
- * @status: 0 or an errno, valid if @over
- * @done: called after completion, with @status
+ * @urgent: the entry is posted before entries that are not urgent
+ * @follows: the entry is a part of the message that is open, but not the first
+ *	part
+ * @status: 0 or an errno, valid if the entry has ended
  */
 struct krdma_wr {
 	struct ib_cqe cqe;
@@ -884,8 +886,9 @@ struct krdma_wr {
 	bool over;
 	bool late;
 	bool bulk;
+	bool urgent;
+	bool follows;
 	int status;
-	void (*done)(struct krdma_wr *kwr, int status);
 };
 
 /*

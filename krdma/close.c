@@ -31,6 +31,8 @@ static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 		conn->msg->bye_reason = reason;
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
+	if (!ret)
+		krdma_req_refuse_late(conn);
 	return ret;
 }
 
@@ -39,8 +41,8 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	const struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
-	if (!list_empty(&conn->sq.pending) ||
-	    conn->sq.busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
+	if (!list_empty(&conn->sq.pending) || conn->sq.open ||
+	    conn->sq.busy & KRDMA_BUSY_RW)
 		return false;
 	/* Do not wait for internal messages: they have reserved slots. */
 	list_for_each_entry(kwr, &conn->sq.posted, link)
@@ -69,8 +71,8 @@ static bool krdma_close_may_be_idle(struct krdma_conn *conn, const void *arg)
 {
 	return !READ_ONCE(conn->sq.npending) &&
 	       READ_ONCE(conn->sq.avail) == conn->limits.send_depth &&
-	       !(READ_ONCE(conn->sq.busy) &
-		 (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
+	       !READ_ONCE(conn->sq.open) &&
+	       !(READ_ONCE(conn->sq.busy) & KRDMA_BUSY_RW);
 }
 
 static int krdma_close_wait_idle(struct krdma_conn *conn, unsigned long until)
@@ -96,7 +98,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 
 	if (!(conn->hello.features & KRDMA_WIRE_FEATURE_BYE))
 		return 0;
-	/* See krdma_qp_post() for the reason to disable bottom halves. */
+	/* See krdma_req_enqueue() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);

@@ -49,18 +49,6 @@ static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PULLED]	= KRDMA_COUNT_PULLED,
 };
 
-/* Fill in the fields that only BYE and PULLED have. */
-static void krdma_control_fill(const struct krdma_msg *msg,
-			       struct krdma_hdr *hdr)
-{
-	if (hdr->type == KRDMA_WIRE_BYE) {
-		hdr->msg_id = msg->bye_reason;
-	} else if (hdr->type == KRDMA_WIRE_PULLED) {
-		hdr->msg_id = msg->pulled_id;
-		hdr->offset = msg->pulled_end;
-	}
-}
-
 /**
  * krdma_control_send_locked - send an internal message
  * @conn: connection in message mode
@@ -68,14 +56,14 @@ static void krdma_control_fill(const struct krdma_msg *msg,
  *
  * Context: any, @conn->lock held.
  * Return: 0; -EBUSY: the last message of this kind is in flight, or START is
- * not sent yet; the reason for which the connection ended; or an errno of the
- * post.
+ * not sent yet; -EAGAIN: there is no credit for CREDIT; or the reason for which
+ * the connection ended.
  */
 int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 {
 	struct krdma_hdr hdr = { .type = krdma_control_types[kind] };
 	struct krdma_msg *msg = conn->msg;
-	int ret;
+	struct krdma_req *req;
 
 	lockdep_assert_held(&conn->lock);
 	/* From KRDMA_CLOSING on, the buffers may be freed with the QP. */
@@ -84,19 +72,21 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	/* The peer accepts no message of this side before START. */
 	if (!conn->sq.greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;
-	if (kind == KRDMA_CONTROL_CREDIT) {
-		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,
-					     true);
-	} else {
-		krdma_control_fill(msg, &hdr);
-		krdma_hdr_encode(&msg->control[kind]->hdr, &hdr);
-		ret = krdma_send_post_wr_locked(conn, msg->control[kind]);
+	/* CREDIT may use the last credit, which is reserved for it. */
+	if (kind == KRDMA_CONTROL_CREDIT &&
+	    !krdma_credit_may_send(&conn->sq.credit, true))
+		return -EAGAIN;
+	if (kind == KRDMA_CONTROL_BYE) {
+		hdr.msg_id = msg->bye_reason;
+	} else if (kind == KRDMA_CONTROL_PULLED) {
+		hdr.msg_id = msg->pulled_id;
+		hdr.offset = msg->pulled_end;
 	}
-	if (ret)
-		return ret;
+	req = &msg->control->calls[kind].req;
+	krdma_hdr_encode(krdma_req_hdr(req), &hdr);
 	msg->control_busy |= BIT(kind);
 	krdma_count_locked(conn, krdma_control_counters[kind], 1);
-	return 0;
+	return krdma_req_post_reserved_locked(conn, req);
 }
 
 /**
@@ -136,17 +126,15 @@ void krdma_control_answer_locked(struct krdma_conn *conn,
 		krdma_close_told_locked(conn, hdr->msg_id);
 }
 
-static void krdma_control_done(struct krdma_wr *kwr, int status)
+static void krdma_control_done(struct krdma_req *req, int status)
 {
-	struct krdma_conn *conn = kwr->conn;
+	struct krdma_conn *conn = req->wr.conn;
 	struct krdma_msg *msg = conn->msg;
 	unsigned long flags;
-	unsigned int kind;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	for (kind = 0; kind < KRDMA_CONTROLS; kind++)
-		if (&msg->control[kind]->wr == kwr)
-			msg->control_busy &= ~BIT(kind);
+	msg->control_busy &= ~BIT(container_of(req, struct krdma_call, req) -
+				  msg->control->calls);
 	/* More credits may be owed by now. */
 	krdma_control_credits_locked(conn);
 	if (msg->pulled_due && !(msg->control_busy & BIT(KRDMA_CONTROL_PULLED))) {
@@ -157,7 +145,7 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_control_alloc - allocate the buffers of internal messages
+ * krdma_control_alloc - allocate and prepare internal messages
  * @conn: connection with a new QP
  *
  * Context: process, @conn->setup held.
@@ -165,38 +153,40 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
  */
 int krdma_control_alloc(struct krdma_conn *conn)
 {
-	struct krdma_send *send;
-	unsigned int kind;
+	struct krdma_op *op = krdma_op_alloc(conn, KRDMA_CONTROLS, 0);
+	struct krdma_req *req;
+	int ret = 0;
 
 	lockdep_assert_held(&conn->setup);
-	for (kind = 0; kind < KRDMA_CONTROLS; kind++) {
-		send = krdma_send_alloc(conn, NULL, 0);
-		if (!send)
-			return -ENOMEM;
-		send->wr.done = krdma_control_done;
-		send->wr.reserved = true;
-		conn->msg->control[kind] = send;
+	if (!op)
+		return -ENOMEM;
+	conn->msg->control = op;
+	while (op->n < KRDMA_CONTROLS && !ret) {
+		req = &krdma_op_add(conn, op, KRDMA_WR_CONTROL)->req;
+		req->done = krdma_control_done;
+		ret = krdma_req_prepare_reserved(conn, req);
 	}
-	return 0;
+	if (ret)
+		op->n--;
+	return ret;
 }
 
 /**
  * krdma_control_free - undo krdma_control_alloc()
- * @conn: connection whose QP is drained. Some buffers may be missing, if
+ * @conn: connection whose QP is drained. Some messages may not be prepared, if
  *	krdma_control_alloc() has failed
  *
  * Context: process, @conn->setup held.
  */
 void krdma_control_free(struct krdma_conn *conn)
 {
-	unsigned int kind;
+	struct krdma_op *op = conn->msg->control;
 
 	lockdep_assert_held(&conn->setup);
-	for (kind = 0; kind < KRDMA_CONTROLS; kind++) {
-		if (conn->msg->control[kind])
-			krdma_send_free(conn, conn->msg->control[kind]);
-		conn->msg->control[kind] = NULL;
-	}
+	conn->msg->control = NULL;
+	while (op && op->n)
+		krdma_req_free_reserved(conn, &op->calls[--op->n].req);
+	krdma_op_put(op);
 }
 
 /*
@@ -235,13 +225,13 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		return false;
 	}
 	/*
-	 * push_end is set while the peer reads the memory that a CHUNK of this
+	 * sq.chunk is set while the peer reads the memory that a CHUNK of this
 	 * side describes. The PONG waits behind the data of these READs, so
 	 * this silence is no miss. The task that sends the CHUNK has a time
 	 * limit of its own. Also, on adapters that retransmit, the PING fails
 	 * if the peer has failed.
 	 */
-	if (msg->push_end) {
+	if (conn->sq.chunk) {
 		msg->misses = 0;
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 		return false;
@@ -285,7 +275,7 @@ void krdma_alive_work(struct work_struct *work)
 	unsigned long flags;
 	bool dead;
 
-	/* See krdma_qp_post() for the reason to disable bottom halves. */
+	/* See krdma_req_enqueue() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	dead = krdma_alive_look_locked(conn);

@@ -246,8 +246,8 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS))
 		return;
 	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
-		ret = krdma_region_execute(conn, region, krdma_region_post_inv,
-					   until);
+		ret = krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE,
+					   region->nmrs, until);
 		if (ret)
 			krdma_conn_abort(conn, ret);
 	}

@@ -63,11 +63,31 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 	return smp_load_acquire(&conn->msg->got_start);
 }
 
+/* Send a message of krdma itself that takes a credit. */
+static int krdma_msg_send(struct krdma_conn *conn, u8 type, const void *data,
+			  u32 len, unsigned long until)
+{
+	const struct krdma_hdr hdr = { .type = type };
+	struct krdma_op *op;
+	int ret;
+
+	op = krdma_op_message(conn, KRDMA_WR_CONTROL, &hdr, len);
+	if (!op)
+		return -ENOMEM;
+	memcpy(op->data, data, len);
+	ret = krdma_op_post(conn, op);
+	if (!ret)
+		ret = krdma_op_wait_posted(conn, op, until);
+	krdma_op_put(op);
+	return ret;
+}
+
 /**
  * krdma_msg_send_start - send START, the first message
- * @conn: established connection
- * @exported: description of the exported buffer, NULL if there is none
- * @len: length of @exported in bytes
+ * @conn: established connection. A server has received START of its client,
+ *	because iWARP requires that the connecting side sends first
+ * @exported: description of the exported buffer
+ * @len: length of @exported in bytes; 0 if there is none
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
@@ -76,21 +96,9 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 			 unsigned long until)
 {
-	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
-	struct krdma_send *send;
-	int ret;
-
 	if (len > conn->limits.part_max)
 		return -EMSGSIZE;
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
-	if (ret)
-		return ret;
-	send = krdma_send_alloc(conn, NULL, len);
-	if (send && len)
-		memcpy(send->data, exported, len);
-	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
-	return ret;
+	return krdma_msg_send(conn, KRDMA_WIRE_START, exported, len, until);
 }
 
 /**
@@ -105,19 +113,9 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
  */
 int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 {
-	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
-	struct krdma_send *send;
-	int ret;
-
-	if (!krdma_msg_may_send(conn, &hdr.type))
+	if (!krdma_credit_may_send(&conn->sq.credit, false))
 		return 0;
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
-	if (ret)
-		return ret;
-	send = krdma_send_alloc(conn, NULL, 0);
-	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
-	return ret;
+	return krdma_msg_send(conn, KRDMA_WIRE_CREDIT, "", 0, until);
 }
 
 /**
@@ -159,7 +157,7 @@ int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
 {
 	return krdma_conn_is_rw(conn) ?
 		       krdma_rw_greet(conn, until) :
-		       krdma_msg_send_start(conn, NULL, 0, until);
+		       krdma_msg_send_start(conn, "", 0, until);
 }
 
 /**
@@ -257,12 +255,6 @@ static void krdma_msg_init(struct krdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->work.pull_limit, krdma_pull_limit_work);
 }
 
-static void krdma_msg_drained(struct krdma_conn *conn)
-{
-	krdma_req_end(conn);
-	krdma_pull_drained(conn);
-}
-
 static void krdma_msg_end(struct krdma_conn *conn)
 {
 	krdma_msg_stop(conn);
@@ -290,8 +282,7 @@ const struct krdma_mode krdma_msg_mode = {
 	.handed_over_locked = krdma_deliver_open_locked,
 	.is_busy_locked = krdma_deliver_is_busy_locked,
 	.released = krdma_deliver_stop,
-	.kick_locked = krdma_pull_kick_locked,
-	.drained = krdma_msg_drained,
+	.drained = krdma_req_end,
 	.stop = krdma_msg_end,
 	.ended = krdma_alive_stop,
 	.free = krdma_msg_release,

@@ -316,6 +316,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 		lockdep_set_class(&conn->setup, &listener_setup);
 	init_waitqueue_head(&conn->wait);
 	INIT_LIST_HEAD(&conn->sq.posted);
+	INIT_LIST_HEAD(&conn->sq.urgent);
 	INIT_LIST_HEAD(&conn->sq.pending);
 	INIT_LIST_HEAD(&conn->mr.regions);
 	xa_init_flags(&conn->mr.invalidatable, XA_FLAGS_LOCK_IRQ);

@@ -3,7 +3,7 @@
  * Messages: two-sided, in order, with credits.
  *
  * A message is sent as one part, or as several if it is longer than the peer's
- * receive buffers. Parts arrive in order on a reliable connection. They wait on
+ * receive buffers, see send.c. Parts arrive in order on a reliable connection. They wait on
  * the ready list, in the buffers they arrived in, until a task receives the
  * message. Only then are the buffers posted again and their credits returned.
  * So a receiver that falls behind stops the sender, and no message is dropped.
@@ -11,9 +11,8 @@
  * The handler of a receive completion validates all of a part before it changes
  * any state. An invalid part ends the connection with -EPROTO.
  *
- * A task that copies from or to a DMA mapped buffer without krdma_conn.lock
- * holds a bit of krdma_sendq.busy. Before krdma_msg_stop() unmaps buffers, it
- * waits for senders and for users of the copy buffer.
+ * A task that copies from or to the copy buffer of rw.c holds KRDMA_BUSY_RW.
+ * Before krdma_msg_stop() unmaps buffers, it waits for that task.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -30,269 +29,6 @@
 static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
 {
 	return conn->cb.pd->device;
-}
-
-/* ---- sending ---- */
-
-static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
-{
-	ib_dma_unmap_single(krdma_msg_ibdev(conn), send->dma, send->len,
-			    DMA_TO_DEVICE);
-}
-
-/**
- * krdma_send_free - undo krdma_send_alloc()
- * @conn: connection
- * @send: message that is not in flight
- */
-void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
-{
-	krdma_send_unmap(conn, send);
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_READS_FREED))
-		kfree_rcu(send, rcu);
-	else
-		kfree(send);
-}
-
-static void krdma_send_done(struct krdma_wr *kwr, int status)
-{
-	krdma_send_free(kwr->conn, container_of(kwr, struct krdma_send, wr));
-}
-
-/**
- * krdma_send_alloc - allocate and map a header and its payload
- * @conn: connection with a QP
- * @op: object that the task waits on, may be NULL
- * @len: length of the payload in bytes, without the header
- *
- * Return: the message, which is freed on its completion, or NULL.
- */
-struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
-				    struct krdma_op *op, u32 len)
-{
-	struct ib_device *ibdev = krdma_msg_ibdev(conn);
-	struct krdma_send *send;
-
-	krdma_noio_check(conn);
-	send = kmalloc_node(struct_size(send, data, len), GFP_KERNEL,
-			    conn->hw.node);
-	if (!send)
-		return NULL;
-	krdma_wr_init(&send->wr, conn, op, KRDMA_WR_CONTROL, krdma_send_done);
-	send->wr.len = len;
-	send->len = sizeof(send->hdr) + len;
-	send->dma = ib_dma_map_single(ibdev, &send->hdr, send->len,
-				      DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, send->dma)) {
-		kfree(send);
-		return NULL;
-	}
-	return send;
-}
-
-/**
- * krdma_send_post_wr_locked - post a message whose header is complete
- * @conn: connection
- * @send: the message
- *
- * Context: any, @conn->lock held.
- * Return: as krdma_qp_post_locked().
- */
-int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
-{
-	struct ib_sge sge = {
-		.addr = send->dma,
-		.length = send->len,
-		.lkey = conn->cb.pd->local_dma_lkey,
-	};
-	struct ib_send_wr wr = {
-		.opcode = IB_WR_SEND,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	ib_dma_sync_single_for_device(krdma_msg_ibdev(conn), send->dma,
-				      send->len, DMA_TO_DEVICE);
-	return krdma_qp_post_locked(conn, &send->wr, &wr);
-}
-
-/*
- * Check whether a message of this type may be sent yet. START must be the first
- * message: if another message arrives before START, the receiver ends the
- * connection with -EPROTO. The passive side sends nothing before the peer's
- * START, because iWARP requires that the connecting side sends first.
- */
-static bool krdma_msg_is_in_order(const struct krdma_conn *conn, u8 type)
-{
-	if (type != KRDMA_WIRE_START)
-		return READ_ONCE(conn->sq.greeted);
-	return conn->cb.role == KRDMA_CLIENT_CONN ||
-	       READ_ONCE(conn->msg->got_start);
-}
-
-/**
- * krdma_send_post_locked - fill in the header with the credits, and post the
- * message
- * @conn: connection
- * @send: message
- * @hdr: header of @send; the credits are filled in here
- * @reserved: the message may use the last credit, which is reserved for CREDIT
- *
- * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN: there is no credit or slot, or a START must come first;
- * or another errno. On error no credit and no slot is used.
- */
-int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
-			   struct krdma_hdr *hdr, bool reserved)
-{
-	int ret;
-
-	lockdep_assert_held(&conn->lock);
-	if (!krdma_msg_is_in_order(conn, hdr->type) ||
-	    !krdma_credit_may_send(&conn->sq.credit, reserved))
-		return conn->error ?: -EAGAIN;
-	hdr->credits = krdma_credit_take(&conn->sq.credit);
-	krdma_hdr_encode(&send->hdr, hdr);
-	ret = krdma_send_post_wr_locked(conn, send);
-	if (ret)
-		krdma_credit_undo(&conn->sq.credit, hdr->credits);
-	else
-		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
-					conn->sq.credit.unadvertised,
-					conn->sq.credit.avail);
-	/*
-	 * Set greeted under the lock under which START was posted, so that all
-	 * other messages follow START.
-	 */
-	if (!ret && hdr->type == KRDMA_WIRE_START)
-		WRITE_ONCE(conn->sq.greeted, true);
-	if (!ret && krdma_wire_is_part(hdr->type) &&
-	    hdr->offset + send->wr.len == hdr->msg_len)
-		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
-	return ret;
-}
-
-/**
- * krdma_msg_may_send - check whether there is room for a message
- * @conn: connection in message mode
- * @arg: pointer to the u8 with the type of the message; for krdma_conn_wait()
- *
- * Context: any. Without @conn->lock the result may be out of date.
- * Return: true if there are a slot and a credit.
- */
-bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
-{
-	const u8 *type = arg;
-
-	return krdma_msg_is_in_order(conn, *type) &&
-	       READ_ONCE(conn->sq.avail) &&
-	       krdma_credit_may_send(&conn->sq.credit, false);
-}
-
-/*
- * Post a message, or return -EAGAIN if there is no credit or slot. A message
- * counts as one credit stall at most, so only its first try is counted.
- */
-static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
-			  struct krdma_hdr *hdr, bool first)
-{
-	unsigned long flags;
-	int ret;
-
-	/* See krdma_qp_post() for the reason to disable bottom halves. */
-	local_bh_disable();
-	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_send_post_locked(conn, send, hdr, false);
-	if (ret == -EAGAIN && first && conn->sq.greeted &&
-	    !krdma_credit_may_send(&conn->sq.credit, false))
-		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	local_bh_enable();
-	return ret;
-}
-
-/**
- * krdma_send_post - wait for a credit and a slot, and post a message
- * @conn: connection; the caller holds KRDMA_BUSY_SEND
- * @send: message; on error it was not posted and is freed
- * @hdr: header of @send; the credits are filled in here
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Return: 0 or -errno.
- */
-int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
-		    struct krdma_hdr *hdr, unsigned long until)
-{
-	int ret = krdma_send_try(conn, send, hdr, true);
-
-	while (ret == -EAGAIN)
-		ret = krdma_conn_wait(conn, krdma_msg_may_send, &hdr->type,
-				      until) ?:
-		      krdma_send_try(conn, send, hdr, false);
-	if (ret)
-		krdma_send_free(conn, send);
-	return ret;
-}
-
-static int krdma_source_copy(const struct krdma_source *src, void *to,
-			     u32 offset, u32 len)
-{
-	if (!src->buffer)
-		return copy_from_iter(to, len, src->iter) == len ? 0 : -EFAULT;
-	memcpy(to, src->buffer + offset, len);
-	return 0;
-}
-
-static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
-			       struct krdma_hdr *hdr,
-			       const struct krdma_source *src,
-			       unsigned long until)
-{
-	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
-	struct krdma_send *send = krdma_send_alloc(conn, op, len);
-	int ret;
-
-	if (!send)
-		return -ENOMEM;
-	send->wr.kind = KRDMA_SEND;
-	ret = krdma_source_copy(src, send->data, hdr->offset, len);
-	if (ret) {
-		krdma_send_free(conn, send);
-		return ret;
-	}
-	ret = krdma_send_post(conn, send, hdr, until);
-	if (!ret)
-		hdr->offset += len;
-	return ret;
-}
-
-/*
- * Send a message in parts. The caller holds KRDMA_BUSY_SEND, so that the parts
- * of two messages do not mix.
- */
-static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
-				const struct krdma_source *src, u32 length,
-				unsigned long until)
-{
-	struct krdma_hdr hdr = {
-		.type = KRDMA_WIRE_DATA,
-		.msg_len = length,
-		.msg_id = conn->sq.send_id,
-	};
-	int ret;
-
-	do {
-		ret = krdma_msg_send_part(conn, op, &hdr, src, until);
-	} while (!ret && hdr.offset < length);
-	if (!ret)
-		conn->sq.send_id++;
-	else if (hdr.offset)
-		/*
-		 * The peer has received the beginning of a message, and the
-		 * rest will not follow.
-		 */
-		krdma_conn_abort(conn, ret);
-	return ret;
 }
 
 static bool krdma_msg_is_free(struct krdma_conn *conn, const void *arg)
@@ -356,56 +92,16 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 /**
  * krdma_msg_leave - undo krdma_msg_enter()
  * @conn: connection
- * @what: the bit of krdma_msg_enter(). With KRDMA_BUSY_SEND, KRDMA_BUSY_PUSH
- *	may be added
+ * @what: the bit of krdma_msg_enter()
  */
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 {
 	unsigned long flags;
-	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	WRITE_ONCE(conn->sq.busy, conn->sq.busy & ~what);
-	krdma_req_kick_locked(conn);
-	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	if (space)
-		krdma_space_tell(conn);
-}
-
-/**
- * krdma_msg_send - send a message, and wait until the peer's adapter has it
- * @conn: connection in message mode
- * @op: object that counts the work requests of the message
- * @src: the bytes of the message
- * @length: number of bytes, up to the peer's &krdma_params.max_msg
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Context: process, may sleep.
- * Return: as krdma_send_timeout().
- */
-int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
-		   const struct krdma_source *src, u32 length,
-		   unsigned long until)
-{
-	int ret;
-
-	ret = krdma_req_wait_turn(conn, until) ?:
-	      krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
-	if (ret)
-		return ret;
-	if (src->buffer && krdma_push_is_wanted(conn, src->buffer, length))
-		ret = krdma_push(conn, src->buffer, length, until);
-	else
-		ret = krdma_msg_send_parts(conn, op, src, length, until);
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND | KRDMA_BUSY_PUSH);
-	if (ret)
-		return ret;
-	ret = krdma_op_wait(conn, op, until);
-	if (ret)
-		krdma_conn_abort(conn, ret);
-	return ret;
 }
 
 /* ---- receiving ---- */
@@ -1121,15 +817,10 @@ static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
 	recv->mapped = false;
 }
 
-static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
+static bool krdma_msg_is_unused(struct krdma_conn *conn)
 {
-	unsigned int busy = READ_ONCE(conn->sq.busy);
-
-	if (READ_ONCE(conn->sq.space.telling))
-		return false;
-	if (busy & KRDMA_BUSY_PUSH)
-		busy &= ~KRDMA_BUSY_SEND;
-	return !(busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
+	return !READ_ONCE(conn->sq.space.telling) &&
+	       !(READ_ONCE(conn->sq.busy) & KRDMA_BUSY_RW);
 }
 
 /**
@@ -1149,11 +840,10 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	if (!msg)
 		return;
 	/*
-	 * Senders wait no longer, because the connection has ended. But a
-	 * sender that was about to post may still copy or map. Wait until each
-	 * sender has finished.
+	 * A task that uses the copy buffer waits no longer, because the
+	 * connection has ended. But it may still copy.
 	 */
-	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
+	wait_event(conn->wait, krdma_msg_is_unused(conn));
 	krdma_req_stop(conn);
 	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
 		krdma_recv_unmap(conn, &msg->recvs[i]);

@@ -40,57 +40,20 @@ struct krdma_recv {
 };
 
 /**
- * struct krdma_send - a message, or a part of one, to be sent
- * @wr: send queue entry of the message
- * @rcu: frees the memory of the message, see KRDMA_QUIRK_READS_FREED
- * @dma: address of @hdr for the device
- * @len: number of bytes from @hdr on
- * @hdr: header
- * @data: payload: the rest of the @len bytes behind @hdr
- */
-struct krdma_send {
-	struct krdma_wr wr;
-	struct rcu_head rcu;
-	u64 dma;
-	u32 len;
-	struct krdma_wire_hdr hdr;
-	u8 data[];
-};
-
-/**
- * struct krdma_source - the bytes of a message that is sent
- * @buffer: memory with all bytes, or NULL
- * @iter: iterator over the bytes if @buffer is NULL; advances as they are
- *	copied
- */
-struct krdma_source {
-	const void *buffer;
-	struct iov_iter *iter;
-};
-
-/**
  * struct krdma_pull - state of reading the data of one CHUNK, see rendezvous.c
  * @op: the READs, with a reference. NULL: there are no READs
  * @recv: receive buffer that holds the CHUNK; not valid after @ended is set
- * @wire: next segment of the CHUNK
- * @seg: unread rest of the segment before @wire
- * @at: offset in the message at which the next READ begins
  * @end: offset in the message at which the CHUNK ends
- * @posted: number of READs posted
- * @over: number of posted READs that have completed
+ * @left: number of READs that have not ended
  * @error: errno of the first READ that failed
- * @ended: no READ is in flight, and none will be posted
+ * @ended: all READs have ended
  * @until: time limit of the READs, in jiffies
  */
 struct krdma_pull {
 	struct krdma_op *op;
 	struct krdma_recv *recv;
-	const struct krdma_wire_seg *wire;
-	struct krdma_seg seg;
-	u32 at;
 	u32 end;
-	u32 posted;
-	u32 over;
+	u32 left;
 	int error;
 	bool ended;
 	unsigned long until;
@@ -106,7 +69,8 @@ struct krdma_pull {
  * @got_start: START of the peer has arrived
  * @start: KRDMA_RW: receive buffer that holds START of the peer; NULL after
  *	krdma_msg_start_buffer() has taken it
- * @control: internal messages, by enum krdma_control
+ * @control: internal messages: operation with a request for each enum
+ *	krdma_control, which is never posted as a whole; constant
  * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
  * @bye_reason: reason that this side sends in BYE
  * @peer_said_bye: the peer has sent BYE
@@ -122,8 +86,6 @@ struct krdma_pull {
  *	@next_offset is not 0
  * @next_type: type of the part that is expected next, DATA or CHUNK; valid if
  *	@next_offset is not 0
- * @push_end: offset in the message of the end of the CHUNK that the peer must
- *	still read; 0: there is none
  * @pulling: the data of a CHUNK is being read, see rendezvous.c
  * @pull_error: result of reading the most recent CHUNK: 0 or errno
  * @pull: state of reading the CHUNK
@@ -154,7 +116,7 @@ struct krdma_msg {
 
 	bool got_start;
 	struct krdma_recv *start;
-	struct krdma_send *control[KRDMA_CONTROLS];
+	struct krdma_op *control;
 	unsigned int control_busy;
 	u32 bye_reason;
 	bool peer_said_bye;
@@ -167,7 +129,6 @@ struct krdma_msg {
 	u32 next_offset;
 	u32 next_len;
 	u8 next_type;
-	u32 push_end;
 	bool pulling;
 	int pull_error;
 	struct krdma_pull pull;
@@ -217,21 +178,9 @@ int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
-int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
-		   const struct krdma_source *src, u32 length,
-		   unsigned long until);
 int krdma_msg_greet(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until);
-struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
-				    struct krdma_op *op, u32 len);
-void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send);
-int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
-		    struct krdma_hdr *hdr, unsigned long until);
-int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send);
-int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
-			   struct krdma_hdr *hdr, bool reserved);
-bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg);
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
@@ -255,14 +204,11 @@ void krdma_rw_open(struct krdma_conn *conn);
 /* rendezvous.c */
 void krdma_pull_work(struct work_struct *work);
 void krdma_pull_limit_work(struct work_struct *work);
-void krdma_pull_kick_locked(struct krdma_conn *conn);
-void krdma_pull_drained(struct krdma_conn *conn);
 bool krdma_pull_can(const struct krdma_conn *conn);
-bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
-			  u32 length);
+u32 krdma_push_max(struct krdma_conn *conn, const void *buffer, u32 length);
 bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr);
-int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
+int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length, u32 max,
 	       unsigned long until);
 int krdma_pull_deliver_locked(struct krdma_conn *conn);
 void krdma_pull_start_locked(struct krdma_conn *conn);

@@ -38,6 +38,7 @@
 #include "wire.h"
 
 struct krdma_batch;
+struct krdma_op;
 struct krdma_quirk_read;
 struct krdma_msg;
 
@@ -274,19 +275,14 @@ struct krdma_life {
 
 /**
  * enum krdma_busy - activities that only one task at a time may do
- * @KRDMA_BUSY_SEND: split a message into parts and post them
  * @KRDMA_BUSY_RECV: take parts of messages off krdma_msg.ready
  * @KRDMA_BUSY_RW: use krdma_msg.copy_buf
- * @KRDMA_BUSY_PUSH: not an activity: teardown does not wait for the holder of
- *	KRDMA_BUSY_SEND
  *
  * The values are bits of krdma_sendq.busy.
  */
 enum krdma_busy {
-	KRDMA_BUSY_SEND = BIT(0),
-	KRDMA_BUSY_RECV = BIT(1),
-	KRDMA_BUSY_RW = BIT(2),
-	KRDMA_BUSY_PUSH = BIT(3),
+	KRDMA_BUSY_RECV = BIT(0),
+	KRDMA_BUSY_RW = BIT(1),
 };
 
 /**
@@ -329,29 +325,31 @@ struct krdma_space {
  *	leave @pending
  * @posted: list of posted krdma_wr, oldest first. A completion also retires all
  *	older entries, except with KRDMA_QUIRK_LATE_READS
- * @pending: list of krdma_wr of requests that wait for a slot or a credit, or
- *	until @bulk is below its limit
+ * @urgent: list of krdma_wr that wait for a slot, and are posted before those
+ *	in @pending: registrations, invalidations, and READs of long messages
+ * @pending: list of krdma_wr that wait for a slot or a credit, or until @bulk
+ *	is below its limit
  * @npending: number of entries in @pending
- * @nleft: number of entries moved from @pending to the send queue so far
+ * @open: a part of a message has been posted, and the rest has not. No other
+ *	message is posted
+ * @chunk: operation of the CHUNK that the peer must answer with PULLED, or NULL
  * @reads: number of READ work requests on the send queue
  * @max_reads: limit of @reads, with KRDMA_QUIRK_BLOCKED_READS; 0: not known
  *	yet
- * @reads_left: number of READ requests that have left @pending
- * @reads_over: number of the READ requests in @reads_left that have completed
- * @batch: buffer for the work requests of @pending that are posted next
+ * @user_reads: number of READ requests of krdma_post() on the send queue
+ * @batch: buffer for the work requests that are posted next
  * @quirk_next: index of the entry of @quirk_reads that is used next
  * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
  * @part_cqe: completion of work requests that are not the last of their request
  * @credit: credits of both directions
  * @greeted: START of this side has been posted, so other messages may follow
- * @send_id: id of the next message. While a task holds KRDMA_BUSY_SEND, only
- *	that task uses @send_id
+ * @send_id: id of the next message, or of the message that is open
  * @busy: &enum krdma_busy
  * @space: refused posts
  * @heard: a message or an answer of the peer has arrived since the last check
  *	of krdma_alive_work()
- * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
- *	is called
+ * @posters: number of contexts that map memory of requests or unmap it, plus 1
+ *	until krdma_req_stop() is called
  * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
  *
  * Lock: krdma_conn.lock, except for @posters and @may_post. @max_bulk,
@@ -362,13 +360,14 @@ struct krdma_sendq {
 	u64 bulk;
 	u32 max_bulk;
 	struct list_head posted;
+	struct list_head urgent;
 	struct list_head pending;
 	unsigned int npending;
-	u32 nleft;
+	bool open;
+	struct krdma_op *chunk;
 	u32 reads;
 	u32 max_reads;
-	u32 reads_left;
-	u32 reads_over;
+	u32 user_reads;
 	struct krdma_batch *batch;
 	u32 quirk_next;
 	struct krdma_quirk_read *quirk_reads;
@@ -593,7 +592,6 @@ struct krdma_works {
  * @is_busy_locked: check whether the owner still gets messages, so that closing
  *	must wait
  * @released: the owner releases the connection: wait for the mode's callbacks
- * @kick_locked: continue work of the mode after a completion
  * @drained: no work request completes any more, with krdma_conn.setup held
  * @stop: stop to use the device after @drained, with krdma_conn.setup held
  * @ended: stop what @established has started
@@ -615,7 +613,6 @@ struct krdma_mode {
 	void (*handed_over_locked)(struct krdma_conn *conn);
 	bool (*is_busy_locked)(const struct krdma_conn *conn);
 	void (*released)(struct krdma_conn *conn);
-	void (*kick_locked)(struct krdma_conn *conn);
 	void (*drained)(struct krdma_conn *conn);
 	void (*stop)(struct krdma_conn *conn);
 	void (*ended)(struct krdma_conn *conn);
@@ -815,28 +812,6 @@ static inline void krdma_noio_check(const struct krdma_conn *conn)
 		return;
 	WARN_ON_ONCE(conn->p.flags & KRDMA_NOIO || krdma_noio_is_work(conn));
 }
-
-/**
- * struct krdma_op - one or more work requests that a task waits for
- * @ref: references of the waiting task and of each work request in flight
- * @pending: number of work requests in flight; krdma_conn.lock
- * @error: errno of the first work request that failed; krdma_conn.lock
- * @refused: a work request completed with an error other than a flush;
- *	krdma_conn.lock
- * @wrs: work requests, if the caller has no other memory for them
- *
- * The object must not be on the task's stack, because the task may be killed
- * and return while work requests are in flight. Also, the task is woken before
- * the completion handlers have returned, and they still use @wrs. So each work
- * request holds a reference.
- */
-struct krdma_op {
-	refcount_t ref;
-	unsigned int pending;
-	int error;
-	bool refused;
-	struct krdma_wr wrs[];
-};
 
 /* Check whether the peer accepts KRDMA_WRITE_IMM, as its hello advertises. */
 static inline bool krdma_peer_takes_imm(const struct krdma_conn *conn)

@@ -349,62 +349,6 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 	return min(n, 0);
 }
 
-/* Free nothing: the memory of the entry belongs to the krdma_op. */
-static void krdma_region_wr_done(struct krdma_wr *kwr, int status)
-{
-}
-
-static int krdma_region_post_reg(struct krdma_conn *conn,
-				 struct krdma_region *region, u32 i,
-				 struct krdma_op *op, unsigned long until)
-{
-	struct krdma_region_mr *mr = &region->mrs[i];
-	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr = mr->mr,
-		.key = mr->rkey,
-		.access = region->access,
-	};
-
-	krdma_wr_init(&op->wrs[i], conn, op, KRDMA_WR_REGISTER,
-		      krdma_region_wr_done);
-	return krdma_qp_post(conn, &op->wrs[i], &reg.wr, until);
-}
-
-/**
- * krdma_region_post_inv - post the invalidation of one MR
- * @conn: connection whose queue pair invalidates
- * @region: region of @conn or of its domain
- * @i: index of the MR
- * @op: object that the task waits on
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Context: process.
- * Return: 0, also if the MR is known to be invalid and nothing was posted; or
- * an errno of krdma_qp_post().
- */
-int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
-			  u32 i, struct krdma_op *op, unsigned long until)
-{
-	struct krdma_region_mr *mr = &region->mrs[i];
-	struct ib_send_wr inv = {
-		.opcode = IB_WR_LOCAL_INV,
-		.ex.invalidate_rkey = mr->rkey,
-	};
-
-	if (READ_ONCE(mr->invalid))
-		return 0;
-	krdma_wr_init(&op->wrs[i], conn, op, KRDMA_WR_INVALIDATE,
-		      krdma_region_wr_done);
-	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
-}
-
-/* Return a time limit that has passed already. 0 would mean no time limit. */
-static unsigned long krdma_now(void)
-{
-	return jiffies ?: 1;
-}
-
 /* Mark the first @n MRs as invalid. */
 static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 {
@@ -416,10 +360,13 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 }
 
 /**
- * krdma_region_execute - post a work request for each MR, and wait for all
+ * krdma_region_execute - post a work request for each of the first MRs, and
+ * wait for all
  * @conn: connection whose queue pair is used
  * @region: region of @conn or of its domain
- * @post: function that posts the work request for one MR
+ * @kind: KRDMA_WR_REGISTER; or KRDMA_WR_INVALIDATE: nothing is posted for an MR
+ *	that is known to be invalid
+ * @n: number of MRs
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * After an error the connection ends. Exception: it stays if nothing was
@@ -429,27 +376,27 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
  * Return: 0 or an errno.
  */
 int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
-			 int (*post)(struct krdma_conn *conn,
-				     struct krdma_region *region, u32 i,
-				     struct krdma_op *op, unsigned long until),
-			 unsigned long until)
+			 u8 kind, u32 n, unsigned long until)
 {
-	struct krdma_op *op = krdma_op_alloc_wrs(region->nmrs);
+	struct krdma_op *op = krdma_op_alloc(conn, n, 0);
+	struct krdma_region_mr *mr;
+	struct krdma_call *call;
 	int ret = 0;
-	u32 i;
 
 	if (!op)
 		return -ENOMEM;
-	for (i = 0; i < region->nmrs && !ret; i++)
-		ret = post(conn, region, i, op, until);
-	if (!ret)
-		ret = krdma_op_wait_in_step(conn, op, until);
-	/*
-	 * Some work requests may be in flight. The MRs must stay until all of
-	 * them have completed.
-	 */
-	if (ret && krdma_op_settle(conn, op, until))
-		krdma_conn_abort(conn, ret);
+	for (mr = region->mrs; mr < region->mrs + n; mr++) {
+		if (kind == KRDMA_WR_INVALIDATE && READ_ONCE(mr->invalid))
+			continue;
+		call = krdma_op_add(conn, op, kind);
+		call->req.wr.urgent = true;
+		call->mr = mr->mr;
+		call->key = mr->rkey;
+		call->access = region->access;
+	}
+	if (op->n)
+		ret = krdma_op_post(conn, op) ?:
+		      krdma_op_settle(conn, op, until);
 	region->share.refused |= ret && READ_ONCE(op->refused);
 	krdma_op_put(op);
 	return ret;
@@ -671,7 +618,8 @@ static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 	mutex_unlock(&conn->setup);
 	if (IS_ERR(region))
 		return region;
-	ret = krdma_region_execute(conn, region, krdma_region_post_reg, until);
+	ret = krdma_region_execute(conn, region, KRDMA_WR_REGISTER,
+				   region->nmrs, until);
 	if (ret) {
 		*refused = region->share.refused;
 		krdma_region_failed(conn, region);
@@ -896,7 +844,8 @@ static int krdma_region_invalidate(struct krdma_region *region,
 				   unsigned long until)
 {
 	int ret = krdma_region_execute(region->conn, region,
-				       krdma_region_post_inv, until);
+				       KRDMA_WR_INVALIDATE, region->nmrs,
+				       until);
 
 	/*
 	 * End the connection even if nothing was posted for lack of memory or
@@ -925,8 +874,8 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Only invalid MRs can return to the pool. This invalidates at most the number
- * of MRs that the pool may hold, and none if memory or a free slot is lacking.
- * The remaining MRs are destroyed later. Exception: a region for which
+ * of MRs that the pool may hold, and none if memory is lacking. The remaining
+ * MRs are destroyed later. Exception: a region for which
  * krdma_region_is_read_on() returns true is always invalidated.
  *
  * Errors are not returned. If the connection has ended before, nothing changes.
@@ -935,22 +884,15 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
 void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
 	struct krdma_conn *conn = region->conn;
-	u32 n = min(region->nmrs, conn->limits.max_frwrs), posted = 0;
-	struct krdma_op *op;
+	u32 n = min(region->nmrs, conn->limits.max_frwrs);
 
 	if (krdma_region_is_read_on(region)) {
 		krdma_region_invalidate(region, until);
 		return;
 	}
-	op = n ? krdma_op_alloc_wrs(n) : NULL;
-	if (!op)
-		return;
-	while (posted < n && !krdma_region_post_inv(conn, region, posted, op,
-						    krdma_now()))
-		posted++;
-	if (!krdma_op_settle(conn, op, until))
-		krdma_region_set_invalid(region, posted);
-	krdma_op_put(op);
+	if (n && !krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE, n,
+				       until))
+		krdma_region_set_invalid(region, n);
 }
 
 /**

@@ -27,12 +27,7 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 bool krdma_region_invalidated_locked(struct krdma_region *region,
 				     struct krdma_rx_msg *rx_msg);
 int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
-			 int (*post)(struct krdma_conn *conn,
-				     struct krdma_region *region, u32 i,
-				     struct krdma_op *op, unsigned long until),
-			 unsigned long until);
-int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
-			  u32 i, struct krdma_op *op, unsigned long until);
+			 u8 kind, u32 n, unsigned long until);
 void krdma_region_unregister(struct krdma_conn *conn,
 			     struct krdma_region *region);
 void krdma_region_free_mrs(struct krdma_conn *conn,

@@ -49,84 +49,51 @@
  */
 #define KRDMA_CHUNK_MAX (16U << 20)
 
-/* ---- sending ---- */
-
-/*
- * Return the maximum number of bytes that one CHUNK may describe. Keep three
- * segments in reserve. A buffer need not begin where an MR does, and its first
- * and last page may need an MR each.
+/**
+ * krdma_pull_can - check whether long messages can be read from the sender's
+ * memory
+ * @conn: connection with a device
+ *
+ * Return: true if the device supports fast registration.
  */
-static u32 krdma_push_max(const struct krdma_conn *conn)
+bool krdma_pull_can(const struct krdma_conn *conn)
 {
-	u32 segs = conn->limits.part_max / sizeof(struct krdma_wire_seg) - 3;
-	u32 pages = krdma_region_mr_pages(conn->cb.pd->device);
+	const struct ib_device *ibdev = conn->cb.cm_id->device;
 
-	return min_t(u64, (u64)segs * pages << PAGE_SHIFT, KRDMA_CHUNK_MAX);
+	return ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+	       krdma_region_mr_pages(ibdev);
 }
 
+/* ---- sending ---- */
+
 /**
- * krdma_push_is_wanted - check whether the peer must read a message from this
- * side's memory
+ * krdma_push_max - return the maximum number of bytes of a CHUNK
  * @conn: connection in message mode whose hello is set
  * @buffer: the message
  * @length: length of the message in bytes
  *
  * Memory that is neither linear nor from vmalloc(), for example static data of
- * a module, is sent in parts.
+ * a module, is sent in parts. Three segments are kept in reserve: a buffer need
+ * not begin where an MR does, and its first and last page may need an MR each.
  *
- * Return: true if the peer must read the message by RDMA READs.
+ * Return: number of bytes; 0: the message must be sent in parts.
  */
-bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
-			  u32 length)
+u32 krdma_push_max(struct krdma_conn *conn, const void *buffer, u32 length)
 {
-	return length >= conn->p.pull_min &&
-	       conn->hello.features & KRDMA_WIRE_FEATURE_PULL &&
-	       conn->p.responder_resources &&
-	       krdma_pull_can(conn) &&
-	       krdma_dma_virt_ok(buffer, length);
-}
+	u32 segs = conn->limits.part_max / sizeof(struct krdma_wire_seg) - 3;
+	u32 pages = 0;
 
-/*
- * Let teardown proceed while this task creates or puts a region, which takes
- * krdma_conn.setup. Teardown holds setup while it waits for the holder of
- * KRDMA_BUSY_SEND. Without KRDMA_BUSY_PUSH, teardown and this task would wait
- * for each other.
- */
-static void krdma_push_step_aside(struct krdma_conn *conn)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	WRITE_ONCE(conn->msg->push_end, 0);
-	WRITE_ONCE(conn->sq.busy, conn->sq.busy | KRDMA_BUSY_PUSH);
-	krdma_conn_wake(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
-/*
- * Make teardown wait for this task again, and store @end, the offset in the
- * message of the end of the CHUNK that the peer must answer with PULLED. Fail
- * if the connection is closing.
- */
-static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
-{
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->cb.state >= KRDMA_CLOSING) {
-		ret = conn->error ?: -ECONNRESET;
-	} else {
-		conn->msg->push_end = end;
-		WRITE_ONCE(conn->sq.busy, conn->sq.busy & ~KRDMA_BUSY_PUSH);
-	}
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return ret;
-}
-
-static bool krdma_push_is_over(struct krdma_conn *conn, const void *arg)
-{
-	return !READ_ONCE(conn->msg->push_end);
+	if (length < conn->p.pull_min || !conn->p.responder_resources ||
+	    !(conn->hello.features & KRDMA_WIRE_FEATURE_PULL) ||
+	    !krdma_dma_virt_ok(buffer, length))
+		return 0;
+	/* The device exists until krdma_req_leave(). */
+	if (!krdma_req_enter(conn))
+		return 0;
+	if (krdma_pull_can(conn))
+		pages = krdma_region_mr_pages(conn->cb.pd->device);
+	krdma_req_leave(conn);
+	return min_t(u64, (u64)segs * pages << PAGE_SHIFT, KRDMA_CHUNK_MAX);
 }
 
 /**
@@ -140,32 +107,26 @@ static bool krdma_push_is_over(struct krdma_conn *conn, const void *arg)
 bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr)
 {
-	struct krdma_msg *msg = conn->msg;
+	struct krdma_op *op = conn->sq.chunk;
+	struct krdma_wire_hdr *chunk;
+	struct krdma_req *req;
+	u32 end;
 
 	lockdep_assert_held(&conn->lock);
-	/* The holder of KRDMA_BUSY_SEND waits, so send_id does not change. */
-	if (!hdr->offset || hdr->offset != msg->push_end ||
-	    hdr->msg_id != conn->sq.send_id)
+	if (!op)
 		return false;
-	WRITE_ONCE(msg->push_end, 0);
+	req = &op->calls[0].req;
+	chunk = krdma_req_hdr(req);
+	end = le32_to_cpu(chunk->offset) + req->wr.len;
+	if (hdr->offset != end || hdr->msg_id != conn->sq.send_id)
+		return false;
+	conn->sq.chunk = NULL;
+	if (end == le32_to_cpu(chunk->msg_len)) {
+		conn->sq.open = false;
+		conn->sq.send_id++;
+	}
+	krdma_op_finish_locked(op, 0);
 	return true;
-}
-
-static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
-			   struct krdma_hdr *hdr, u32 len, unsigned long until)
-{
-	u32 nsegs = krdma_region_pieces(region, 0, len);
-	struct krdma_send *send;
-
-	send = krdma_send_alloc(conn, NULL,
-				nsegs * sizeof(struct krdma_wire_seg));
-	if (!send)
-		return -ENOMEM;
-	krdma_region_describe(region, 0, len, (void *)send->data);
-	send->wr.kind = KRDMA_SEND;
-	/* The counters count the bytes that the CHUNK describes. */
-	send->wr.len = len;
-	return krdma_send_post(conn, send, hdr, until);
 }
 
 /*
@@ -173,21 +134,25 @@ static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
  * memory. If the wait fails, the connection ends, which makes the keys invalid.
  */
 static int krdma_push_region(struct krdma_conn *conn,
-			     struct krdma_region *region, struct krdma_hdr *hdr,
-			     u32 len, unsigned long until)
+			     struct krdma_region *region,
+			     const struct krdma_hdr *hdr, u32 len,
+			     unsigned long until)
 {
+	u32 nsegs = krdma_region_pieces(region, 0, len);
+	struct krdma_op *op;
 	int ret;
 
-	ret = krdma_push_step_in(conn, hdr->offset + len);
-	if (ret)
-		return ret;
-	ret = krdma_push_post(conn, region, hdr, len, until);
-	if (!ret) {
-		ret = krdma_conn_wait(conn, krdma_push_is_over, NULL, until);
-		if (ret)
-			krdma_conn_abort(conn, ret);
-	}
-	krdma_push_step_aside(conn);
+	op = krdma_op_message(conn, KRDMA_SEND, hdr,
+			      nsegs * sizeof(struct krdma_wire_seg));
+	if (!op)
+		return -ENOMEM;
+	krdma_region_describe(region, 0, len, op->data);
+	/* The counters count the bytes that the CHUNK describes. */
+	op->calls[0].req.wr.len = len;
+	ret = krdma_op_post(conn, op);
+	if (!ret)
+		ret = krdma_op_wait(conn, op, until);
+	krdma_op_put(op);
 	return ret;
 }
 
@@ -233,90 +198,33 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 
 /**
  * krdma_push - send a message that the peer reads from this side's memory
- * @conn: connection for which krdma_push_is_wanted() returned true; the caller
- *	holds KRDMA_BUSY_SEND
+ * @conn: connection in message mode
  * @buffer: the message
  * @length: length of the message in bytes
+ * @max: number of bytes of each CHUNK, from krdma_push_max()
  * @until: time limit in jiffies, from krdma_deadline()
- *
- * On return the caller also holds KRDMA_BUSY_PUSH.
  *
  * Return: 0: the peer has the whole message; or -errno: if a CHUNK was sent,
  * the connection has ended. In both cases only the caller uses @buffer.
  */
-int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
+int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length, u32 max,
 	       unsigned long until)
 {
 	struct krdma_hdr hdr = {
 		.type = KRDMA_WIRE_CHUNK,
 		.msg_len = length,
-		.msg_id = conn->sq.send_id,
 	};
-	u32 max = krdma_push_max(conn);
 	int ret;
 
-	krdma_push_step_aside(conn);
 	do {
 		ret = krdma_push_chunk(conn, &hdr, buffer, max, until);
 	} while (!ret && hdr.offset < length);
-	if (!ret)
-		conn->sq.send_id++;
-	else if (hdr.offset)
+	if (ret && hdr.offset)
 		krdma_conn_abort(conn, ret);
 	return ret;
 }
 
 /* ---- receiving ---- */
-
-/**
- * krdma_pull_can - check whether long messages can be read from the sender's
- * memory
- * @conn: connection with a device
- *
- * Return: true if the device supports fast registration.
- */
-bool krdma_pull_can(const struct krdma_conn *conn)
-{
-	const struct ib_device *ibdev = conn->cb.cm_id->device;
-
-	return ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
-	       krdma_region_mr_pages(ibdev);
-}
-
-static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
-
-/*
- * Return the length of the next READ. A READ stays within one segment of the
- * peer's memory and one MR of the sink, into which the message is read.
- */
-static u32 krdma_pull_next(const struct krdma_region *sink,
-			   struct krdma_pull *pull)
-{
-	if (!pull->seg.len)
-		krdma_seg_decode(&pull->seg, pull->wire++);
-	return min(pull->seg.len, krdma_region_run(sink, pull->at));
-}
-
-static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
-{
-	pull->seg.addr += len;
-	pull->seg.len -= len;
-	pull->at += len;
-}
-
-/*
- * Return the number of READs that a CHUNK needs. @pull is a copy of the state
- * before the first READ.
- */
-static u32 krdma_pull_count(const struct krdma_region *sink,
-			    struct krdma_pull pull)
-{
-	u32 n = 0;
-
-	for (; pull.at < pull.end; n++)
-		krdma_pull_advance(&pull, krdma_pull_next(sink, &pull));
-	return n;
-}
 
 /*
  * Queue pull_work for the next phase of a CHUNK, BEGIN or END. Only one of the
@@ -415,96 +323,70 @@ static void krdma_pull_ended_locked(struct krdma_conn *conn)
 	krdma_pull_queue_locked(conn);
 }
 
-static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
+static void krdma_pull_read_done(struct krdma_req *req, int status)
 {
-	struct krdma_pull *pull = &conn->msg->pull;
-	struct krdma_wr *kwr = &pull->op->wrs[pull->posted];
-	struct ib_sge sge;
-	struct ib_rdma_wr rdma = {
-		.wr.opcode = IB_WR_RDMA_READ,
-		.wr.sg_list = &sge,
-		.remote_addr = pull->seg.addr,
-		.rkey = pull->seg.rkey,
-	};
-
-	lockdep_assert_held(&conn->lock);
-	krdma_wr_init(kwr, conn, pull->op, KRDMA_READ, krdma_pull_read_done);
-	kwr->len = len;
-	rdma.wr.num_sge = krdma_region_sges(conn->msg->sink, pull->at, len, &sge);
-	return krdma_qp_post_locked(conn, kwr, &rdma.wr);
-}
-
-/**
- * krdma_pull_kick_locked - post READs of a CHUNK while there is room
- * @conn: connection in message mode
- *
- * Posts up to KRDMA_KICK_MAX READs, as long as the send queue has slots. Each
- * completion of a READ posts more. When the connection has ended, no more READs
- * are posted.
- *
- * Context: any, @conn->lock held.
- */
-void krdma_pull_kick_locked(struct krdma_conn *conn)
-{
-	struct krdma_pull *pull = &conn->msg->pull;
-	unsigned int n = 0;
-	int ret = 0;
-	u32 len;
-
-	lockdep_assert_held(&conn->lock);
-	if (!pull->op || pull->ended)
-		return;
-	while (!pull->error && pull->at < pull->end) {
-		if (n++ >= KRDMA_KICK_MAX) {
-			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
-			return;
-		}
-		len = krdma_pull_next(conn->msg->sink, pull);
-		ret = krdma_pull_post_locked(conn, len);
-		if (ret == -EAGAIN)
-			return;
-		if (ret) {
-			pull->error = ret;
-			break;
-		}
-		pull->posted++;
-		krdma_pull_advance(pull, len);
-	}
-	if (pull->over == pull->posted)
-		krdma_pull_ended_locked(conn);
-}
-
-static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
-{
-	struct krdma_conn *conn = kwr->conn;
+	struct krdma_conn *conn = req->wr.conn;
 	struct krdma_pull *pull = &conn->msg->pull;
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	pull->over++;
 	if (status && !pull->error)
 		pull->error = status;
-	krdma_pull_kick_locked(conn);
+	if (!--pull->left)
+		krdma_pull_ended_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/**
- * krdma_pull_drained - end the READs of a CHUNK after the last one has
- * completed
- * @conn: connection whose QP is drained
- *
- * Context: process, @conn->setup held.
+/*
+ * Add the READs of one segment of the peer's memory. A READ stays within one MR
+ * of the sink, into which the message is read. Only count the READs if @op is
+ * NULL.
+ * Return: number of READs.
  */
-void krdma_pull_drained(struct krdma_conn *conn)
+static u32 krdma_pull_add_seg(struct krdma_conn *conn, struct krdma_op *op,
+			      struct krdma_seg seg, u32 at)
 {
-	unsigned long flags;
+	struct krdma_region *sink = conn->msg->sink;
+	struct krdma_call *call;
+	u32 n, len;
 
-	lockdep_assert_held(&conn->setup);
-	if (!conn->msg)
-		return;
-	spin_lock_irqsave(&conn->lock, flags);
-	krdma_pull_kick_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
+	for (n = 0; seg.len; n++) {
+		len = min(seg.len, krdma_region_run(sink, at));
+		if (op) {
+			call = krdma_op_add(conn, op, KRDMA_READ);
+			call->seg = seg;
+			call->req.local.mem = KRDMA_MEM_REGION;
+			call->req.local.region = sink;
+			call->req.local.offset = at;
+			call->req.local.len = len;
+			call->req.done = krdma_pull_read_done;
+			call->req.wr.len = len;
+			call->req.wr.urgent = true;
+		}
+		at += len;
+		seg.addr += len;
+		seg.len -= len;
+	}
+	return n;
+}
+
+/*
+ * Add the READs of a CHUNK, or only count them, see krdma_pull_add_seg().
+ * Return: number of READs.
+ */
+static u32 krdma_pull_add(struct krdma_conn *conn, struct krdma_op *op,
+			  const struct krdma_recv *recv)
+{
+	const struct krdma_wire_seg *wire =
+		recv->buf + sizeof(struct krdma_wire_hdr);
+	u32 n = 0, at = 0;
+	struct krdma_seg seg;
+
+	for (; at < recv->len; at += seg.len) {
+		krdma_seg_decode(&seg, wire++);
+		n += krdma_pull_add_seg(conn, op, seg, recv->hdr.offset + at);
+	}
+	return n;
 }
 
 /* At the first CHUNK of a message, allocate memory for the whole message. */
@@ -588,47 +470,49 @@ static void krdma_pull_over(struct krdma_conn *conn, int error)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/*
- * Begin to post the READs of a CHUNK. @pull is the state before the first READ,
- * with an allocated op.
- */
-static void krdma_pull_read(struct krdma_conn *conn,
-			    const struct krdma_pull *pull)
+/* Post the READs of a CHUNK. */
+static void krdma_pull_read(struct krdma_conn *conn, struct krdma_recv *recv,
+			    struct krdma_op *op)
 {
+	struct krdma_pull *pull = &conn->msg->pull;
 	unsigned long flags;
+	int ret;
 
-	/* See krdma_qp_post() for the reason to disable bottom halves. */
-	local_bh_disable();
+	krdma_pull_add(conn, op, recv);
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->pull = *pull;
+	*pull = (struct krdma_pull){
+		.op = op,
+		.recv = recv,
+		.end = recv->hdr.offset + recv->len,
+		.left = op->n,
+	};
 	krdma_pull_limit_locked(conn);
-	krdma_pull_kick_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	local_bh_enable();
+	ret = krdma_op_post(conn, op);
+	if (!ret)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	pull->error = ret;
+	krdma_pull_ended_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 static void krdma_pull_begin(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
 	struct krdma_recv *recv = krdma_msg_first(conn);
-	struct krdma_pull pull = {
-		.recv = recv,
-		.wire = recv->buf + sizeof(struct krdma_wire_hdr),
-		.at = recv->hdr.offset,
-		.end = recv->hdr.offset + recv->len,
-	};
+	struct krdma_op *op = NULL;
 	int ret;
 
 	ret = krdma_pull_make_sink(conn, recv, until);
 	if (!ret) {
-		pull.op = krdma_op_alloc_wrs(krdma_pull_count(conn->msg->sink,
-							      pull));
-		ret = pull.op ? 0 : -ENOMEM;
+		op = krdma_op_alloc(conn, krdma_pull_add(conn, NULL, recv), 0);
+		ret = op ? 0 : -ENOMEM;
 	}
 	if (ret)
 		krdma_pull_over(conn, ret);
 	else
-		krdma_pull_read(conn, &pull);
+		krdma_pull_read(conn, recv, op);
 }
 
 static void krdma_pull_end(struct krdma_conn *conn)

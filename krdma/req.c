@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: operations that a user posts. krdma calls the user back when a
- * request has ended.
+ * Requests: operations that a user posts by krdma_post(), or that krdma posts
+ * by krdma_op_post(). Only this file posts work requests to the send queue.
  *
- * krdma_post() checks and maps a request in the caller's context. Then the
- * request waits in krdma_conn.sq.pending for its turn, which usually comes at
- * once. The request needs slots in the send queue. If it uses a receive of the
- * peer, it also needs a credit. Requests other than messages also wait until
- * the bytes in flight are below a limit: a PONG for the peer goes behind these
- * bytes, and must not come too late. krdma_req_kick_locked() takes requests
- * from the list in order, splits them into work requests, and rings the
- * doorbell once for many of them. It runs when a request is posted, when a
- * completion has freed slots, and when credits arrive.
+ * A request is checked and mapped in the caller's context. Then it waits in
+ * krdma_conn.sq.pending for its turn, which usually comes at once. The request
+ * needs slots in the send queue. If it uses a receive of the peer, it also
+ * needs a credit. Requests other than messages also wait until the bytes in
+ * flight are below a limit: a PONG for the peer goes behind these bytes, and
+ * must not come too late. krdma_req_kick_locked() takes requests from the list
+ * in order, splits them into work requests, and rings the doorbell once for
+ * many of them. It runs when a request is posted, when a completion has freed
+ * slots, and when credits arrive.
  *
- * Only the last work request of a doorbell is signalled, and its completion
- * ends all requests before it, see sq.c. For the exceptions see quirks.c.
+ * Two kinds of requests do not wait in that list. Requests in
+ * krdma_conn.sq.urgent are posted before it: registrations, invalidations, and
+ * READs of long messages. Internal messages have reserved slots, and are posted
+ * at once.
+ *
+ * A blocking call is an operation whose end its caller waits for. The parts of
+ * a message are operations that the caller posts one after the other. From the
+ * first part to the last one the message is open: no other message is posted,
+ * and the next part goes to the head of the list.
+ *
+ * If a message of a blocking call lacks a credit, or another message is open,
+ * later WRITEs and READs are posted before it. A message of krdma_post() holds
+ * up all later requests instead, because requests of krdma_post() keep their
+ * order.
+ *
+ * Only the last work request of a doorbell, and the last one of each operation,
+ * are signalled. A completion ends all requests before it, see sq.c. For the
+ * exceptions see quirks.c.
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -50,15 +66,11 @@ struct krdma_batch {
 	union {
 		struct ib_rdma_wr rdma;
 		struct ib_atomic_wr atomic;
+		struct ib_reg_wr reg;
 	} wrs[KRDMA_BATCH];
 	struct krdma_req *reqs[KRDMA_BATCH];
 	struct ib_sge sges[KRDMA_BATCH_SGES];
 };
-
-static struct krdma_req *krdma_req(struct krdma_wr *kwr)
-{
-	return container_of(kwr, struct krdma_req, wr);
-}
 
 static bool krdma_req_is_atomic(const struct krdma_req *req)
 {
@@ -142,23 +154,29 @@ void krdma_req_free(struct krdma_conn *conn)
 	krdma_quirk_reads_free(conn);
 }
 
-/*
- * Begin a section that maps memory of requests for DMA. krdma_req_leave() ends
- * the section, and krdma_req_stop() waits for its end.
+/**
+ * krdma_req_enter - begin a section that maps or unmaps memory of requests
+ * @conn: connection in message mode
  *
+ * krdma_req_leave() ends the section, and krdma_req_stop() waits for its end.
+ *
+ * Context: any.
  * Return: true; or false if nothing may be mapped any more, because
  * krdma_req_stop() was called.
  */
-static bool krdma_req_enter(struct krdma_conn *conn)
+bool krdma_req_enter(struct krdma_conn *conn)
 {
 	return atomic_inc_not_zero(&conn->sq.posters);
 }
 
-/*
- * End a section of krdma_req_enter(). The connection may be freed as soon as
- * conn->wait.lock is released, so wake krdma_req_stop() under that lock.
+/**
+ * krdma_req_leave - end a section of krdma_req_enter()
+ * @conn: connection. It may be freed as soon as conn->wait.lock is released, so
+ *	this wakes krdma_req_stop() under that lock
+ *
+ * Context: any.
  */
-static void krdma_req_leave(struct krdma_conn *conn)
+void krdma_req_leave(struct krdma_conn *conn)
 {
 	unsigned long flags;
 
@@ -571,12 +589,21 @@ static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 
 /* ---- preparing ---- */
 
-static void krdma_req_done(struct krdma_wr *kwr, int status)
+/**
+ * krdma_req_done - unmap a request that has ended, and call its done()
+ * @req: request after krdma_wr_end_locked(). It may be freed
+ *
+ * Context: any.
+ */
+void krdma_req_done(struct krdma_req *req)
 {
-	struct krdma_req *req = krdma_req(kwr);
+	struct krdma_op *op = req->wr.op;
 
-	krdma_req_unmap(kwr->conn, req);
-	req->done(req, status);
+	if (!req->wr.reserved)
+		krdma_req_unmap(req->wr.conn, req);
+	if (req->done)
+		req->done(req, req->wr.status);
+	krdma_op_put(op);
 }
 
 /*
@@ -595,10 +622,13 @@ static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 	return conn->limits.max_send_sge - krdma_req_is_message(req);
 }
 
-/* Return the segments of the peer's memory, or NULL for a message. */
+/* Return the segments of the peer's memory, or NULL. */
 static const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
 {
-	return krdma_req_is_message(req) ? NULL : krdma_remote_segs(req->remote);
+	if (krdma_req_is_message(req) || !req->local.len)
+		return NULL;
+	return req->remote ? krdma_remote_segs(req->remote) :
+			     &container_of(req, struct krdma_call, req)->seg;
 }
 
 /*
@@ -620,18 +650,16 @@ static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 	return 0;
 }
 
+/* Map the memory of a request, and count its work requests. */
 static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 {
-	int ret = krdma_req_check(conn, req);
+	int ret;
 
-	if (ret)
-		return ret;
-	krdma_wr_init(&req->wr, conn, NULL, req->opcode, krdma_req_done);
-	req->wr.len = req->local.len;
-	req->wr.bulk = !krdma_req_is_message(req);
 	req->sges = req->few;
 	req->nsges = 0;
 	req->is_inline = false;
+	if (req->opcode >= KRDMA_OPCODES)
+		return 0;
 	ret = krdma_req_map(conn, req);
 	if (ret)
 		return ret;
@@ -639,6 +667,28 @@ static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	if (ret)
 		krdma_req_unmap(conn, req);
 	return ret;
+}
+
+/* Prepare a request of krdma_post(). */
+static int krdma_req_prepare_users(struct krdma_conn *conn,
+				   struct krdma_req *req)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_DATA };
+	int ret = krdma_req_check(conn, req);
+
+	if (ret)
+		return ret;
+	krdma_wr_init(&req->wr, conn, NULL, req->opcode);
+	req->wr.len = req->local.len;
+	req->wr.bulk = !krdma_req_is_message(req);
+	if (req->opcode == KRDMA_WRITE_IMM) {
+		hdr.type = KRDMA_WIRE_WRITTEN;
+		hdr.msg_id = req->imm;
+	} else {
+		hdr.msg_len = req->local.len;
+	}
+	krdma_hdr_encode(krdma_req_hdr(req), &hdr);
+	return krdma_req_prepare(conn, req);
 }
 
 /* Undo krdma_req_prepare() for the requests of a chain before @end. */
@@ -650,13 +700,15 @@ static void krdma_req_unprepare(struct krdma_conn *conn, struct krdma_req *req,
 }
 
 static int krdma_req_prepare_all(struct krdma_conn *conn,
-				 struct krdma_req *first)
+				 struct krdma_req *first,
+				 const struct krdma_op *op)
 {
 	struct krdma_req *req;
 	int ret;
 
 	for (req = first; req; req = req->next) {
-		ret = krdma_req_prepare(conn, req);
+		ret = op ? krdma_req_prepare(conn, req) :
+			   krdma_req_prepare_users(conn, req);
 		if (ret) {
 			krdma_req_unprepare(conn, first, req);
 			return ret;
@@ -739,7 +791,7 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 	batch->nsges = 0;
 }
 
-static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
+static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_WR_KINDS] = {
 	[KRDMA_SEND]		= IB_WR_SEND,
 	[KRDMA_WRITE]		= IB_WR_RDMA_WRITE,
 	[KRDMA_READ]		= IB_WR_RDMA_READ,
@@ -747,6 +799,8 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_CMP_SWAP]	= IB_WR_ATOMIC_CMP_AND_SWP,
 	[KRDMA_WRITE_IMM]	= IB_WR_RDMA_WRITE,
 	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
+	[KRDMA_WR_REGISTER]	= IB_WR_REG_MR,
+	[KRDMA_WR_INVALIDATE]	= IB_WR_LOCAL_INV,
 };
 
 /*
@@ -799,26 +853,48 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 	return wr;
 }
 
+/*
+ * Fill in the message id of a part of a user's message. The message is open
+ * until its last part is posted. If the part is a CHUNK, the message stays open
+ * until the peer has answered by PULLED, see krdma_push_pulled_locked().
+ */
+static void krdma_batch_set_part_locked(struct krdma_conn *conn,
+					const struct krdma_req *req,
+					struct krdma_wire_hdr *hdr)
+{
+	bool last = le32_to_cpu(hdr->offset) + req->wr.len ==
+		    le32_to_cpu(hdr->msg_len);
+
+	hdr->msg_id = cpu_to_le32(conn->sq.send_id);
+	conn->sq.open = !last || hdr->type == KRDMA_WIRE_CHUNK;
+	if (last)
+		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
+	if (!conn->sq.open)
+		conn->sq.send_id++;
+	if (hdr->type == KRDMA_WIRE_CHUNK) {
+		conn->sq.chunk = req->wr.op;
+		req->wr.op->pending++;
+	}
+}
+
 static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 				       struct krdma_req *req,
 				       struct ib_send_wr *wr)
 {
-	struct krdma_hdr hdr = {
-		.type = KRDMA_WIRE_WRITTEN,
-		.credits = krdma_credit_take(&conn->sq.credit),
-		.msg_id = req->imm,
-	};
+	struct krdma_wire_hdr *hdr = krdma_req_hdr(req);
+	u16 credits;
 
-	if (krdma_req_is_message(req)) {
-		hdr.type = KRDMA_WIRE_DATA;
-		hdr.msg_len = req->local.len;
-		hdr.msg_id = conn->sq.send_id++;
-		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
+	if (!krdma_wire_is_free(hdr->type)) {
+		credits = krdma_credit_take(&conn->sq.credit);
+		hdr->credits = cpu_to_le16(credits);
+		trace_krdma_credit_sent(conn->stats.id, credits,
+					conn->sq.credit.unadvertised,
+					conn->sq.credit.avail);
 	}
-	trace_krdma_credit_sent(conn->stats.id, hdr.credits,
-				conn->sq.credit.unadvertised,
-				conn->sq.credit.avail);
-	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
+	if (krdma_wire_is_part(hdr->type))
+		krdma_batch_set_part_locked(conn, req, hdr);
+	else if (hdr->type == KRDMA_WIRE_START)
+		WRITE_ONCE(conn->sq.greeted, true);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
 		.length = sizeof(req->hdr),
@@ -829,21 +905,43 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 					      sizeof(req->hdr), DMA_TO_DEVICE);
 }
 
-static void krdma_batch_set_atomic(struct ib_rdma_wr *rdma,
-				   const struct krdma_req *req)
+/* Fill in the members of a work request that only some kinds have. */
+static void krdma_batch_set_kind(struct ib_rdma_wr *rdma,
+				 struct krdma_req *req)
 {
-	struct ib_atomic_wr *wr = container_of(&rdma->wr, struct ib_atomic_wr,
-					       wr);
+	struct krdma_call *call = container_of(req, struct krdma_call, req);
+	struct ib_atomic_wr *atomic =
+		container_of(&rdma->wr, struct ib_atomic_wr, wr);
+	struct ib_reg_wr *reg = container_of(&rdma->wr, struct ib_reg_wr, wr);
 	u64 addr = rdma->remote_addr;
 	u32 rkey = rdma->rkey;
 
-	wr->remote_addr = addr;
-	wr->rkey = rkey;
-	wr->compare_add = req->opcode == KRDMA_FETCH_ADD ? req->operand :
-							   req->compare;
-	wr->swap = req->operand;
-	wr->compare_add_mask = 0;
-	wr->swap_mask = 0;
+	switch ((u8)req->opcode) {
+	case KRDMA_SEND_INV:
+		rdma->wr.ex.invalidate_rkey =
+			krdma_remote_segs(req->remote)->rkey;
+		break;
+	case KRDMA_FETCH_ADD:
+	case KRDMA_CMP_SWAP:
+		atomic->remote_addr = addr;
+		atomic->rkey = rkey;
+		atomic->compare_add = req->opcode == KRDMA_FETCH_ADD ?
+				      req->operand : req->compare;
+		atomic->swap = req->operand;
+		atomic->compare_add_mask = 0;
+		atomic->swap_mask = 0;
+		break;
+	case KRDMA_WR_REGISTER:
+		reg->mr = call->mr;
+		reg->key = call->key;
+		reg->access = call->access;
+		break;
+	case KRDMA_WR_INVALIDATE:
+		rdma->wr.ex.invalidate_rkey = call->key;
+		break;
+	default:
+		break;
+	}
 }
 
 /*
@@ -887,9 +985,6 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 			wr->wr.send_flags |= krdma_req_fence(conn, req);
 		if (krdma_req_is_message(req))
 			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
-		if (req->opcode == KRDMA_SEND_INV)
-			wr->wr.ex.invalidate_rkey =
-				krdma_remote_segs(req->remote)->rkey;
 		if (span.seg) {
 			wr->remote_addr = span.seg->addr + span.seg_off;
 			wr->rkey = span.seg->rkey;
@@ -897,12 +992,19 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 		wr->wr.num_sge += krdma_span_next(&span, wr->wr.sg_list +
 						  wr->wr.num_sge, max);
 		conn->sq.batch->nsges += wr->wr.num_sge;
-		if (krdma_req_is_atomic(req))
-			krdma_batch_set_atomic(wr, req);
+		krdma_batch_set_kind(wr, req);
 	} while (span.left);
 	if (req->opcode == KRDMA_WRITE_IMM)
 		wr = krdma_batch_tell_locked(conn, req, wr);
-	wr->wr.wr_cqe = krdma_wr_cqe_locked(conn, &req->wr, wr->wr.opcode);
+	wr->wr.wr_cqe = &req->wr.cqe;
+	if (req->opcode == KRDMA_READ && conn->sq.quirk_reads)
+		wr->wr.wr_cqe = krdma_quirk_read_cqe_locked(conn, &req->wr);
+	/*
+	 * A task waits for the operation. Also, a completion shows that the
+	 * operation has succeeded, even if the connection ends.
+	 */
+	if (req->wr.op)
+		wr->wr.send_flags |= IB_SEND_SIGNALED;
 	req->wr.signalled = wr->wr.send_flags & IB_SEND_SIGNALED;
 }
 
@@ -916,15 +1018,6 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 {
 	return conn->sq.avail >= req->wr.slots &&
 	       (conn->sq.bulk < conn->sq.max_bulk || !req->wr.bulk);
-}
-
-/*
- * Check whether READs are in flight that later requests must wait for.
- */
-static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
-{
-	return krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) &&
-	       READ_ONCE(conn->sq.reads_left) != READ_ONCE(conn->sq.reads_over);
 }
 
 /*
@@ -942,19 +1035,8 @@ static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
 		return true;
 	if (req->opcode == KRDMA_READ && !(req->flags & KRDMA_FENCE))
 		return false;
-	return krdma_req_is_on_reads(conn);
-}
-
-static bool krdma_req_has_room_locked(struct krdma_conn *conn,
-				      const struct krdma_req *req)
-{
-	if (!krdma_req_has_slots_locked(conn, req) ||
-	    krdma_req_is_fenced_locked(conn, req))
-		return false;
-	/* No other message goes between the parts of a message. */
-	return !krdma_req_takes_credit(req) ||
-	       (conn->sq.greeted && !(conn->sq.busy & KRDMA_BUSY_SEND) &&
-		krdma_credit_may_send(&conn->sq.credit, false));
+	return krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) &&
+	       conn->sq.user_reads;
 }
 
 /*
@@ -976,6 +1058,116 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
 }
 
 /**
+ * enum krdma_turn - decision about a request that waits
+ * @KRDMA_TURN_POST: post it
+ * @KRDMA_TURN_SKIP: later requests may be posted before it
+ * @KRDMA_TURN_NEXT: requests of the next list may be posted before it
+ * @KRDMA_TURN_STOP: all later requests wait
+ */
+enum krdma_turn {
+	KRDMA_TURN_POST = 0,
+	KRDMA_TURN_SKIP,
+	KRDMA_TURN_NEXT,
+	KRDMA_TURN_STOP,
+};
+
+/**
+ * struct krdma_kick - progress of krdma_req_kick_locked()
+ * @n: number of work requests so far
+ * @unsaid: number of bytes since the last doorbell
+ * @held: no message may be posted, except a part of the open one
+ */
+struct krdma_kick {
+	unsigned int n;
+	u64 unsaid;
+	bool held;
+};
+
+static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
+					     const struct krdma_req *req,
+					     struct krdma_kick *kick)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_req_has_slots_locked(conn, req))
+		return KRDMA_TURN_STOP;
+	if (req->wr.urgent)
+		return req->opcode == KRDMA_READ &&
+		       !krdma_reads_fit_locked(conn, &req->wr) ?
+		       KRDMA_TURN_NEXT : KRDMA_TURN_POST;
+	if (krdma_req_is_fenced_locked(conn, req))
+		return KRDMA_TURN_STOP;
+	if (!krdma_req_takes_credit(req) ||
+	    ((!kick->held || req->wr.follows) &&
+	     krdma_credit_may_send(&conn->sq.credit, false)))
+		return KRDMA_TURN_POST;
+	kick->held = true;
+	return req->wr.op ? KRDMA_TURN_SKIP : KRDMA_TURN_STOP;
+}
+
+/*
+ * Note that a request is no longer in urgent or pending. A task that finds
+ * krdma_op.queued to be 0 reads krdma_op.error.
+ */
+static void krdma_req_leave_locked(struct krdma_conn *conn,
+				   const struct krdma_wr *kwr)
+{
+	if (!kwr->urgent)
+		WRITE_ONCE(conn->sq.npending, conn->sq.npending - 1);
+	if (kwr->op)
+		/* Pairs with krdma_op_is_posted(). */
+		smp_store_release(&kwr->op->queued, kwr->op->queued - 1);
+}
+
+static void krdma_req_post_locked(struct krdma_conn *conn,
+				  struct krdma_req *req,
+				  struct krdma_kick *kick)
+{
+	struct krdma_wr *kwr = &req->wr;
+
+	kick->n += kwr->slots;
+	list_move_tail(&kwr->link, &conn->sq.posted);
+	krdma_req_leave_locked(conn, kwr);
+	WRITE_ONCE(conn->sq.avail, conn->sq.avail - kwr->slots);
+	if (kwr->kind == KRDMA_READ) {
+		conn->sq.reads += kwr->slots;
+		conn->sq.user_reads += !kwr->op;
+	}
+	krdma_req_build_locked(conn, req);
+	krdma_req_part_locked(conn, req, &kick->unsaid);
+	if (krdma_req_takes_credit(req))
+		kick->held = conn->sq.open;
+}
+
+/* Return: true if the requests of the next list may be posted. */
+static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
+				       struct list_head *list,
+				       struct krdma_kick *kick)
+{
+	struct krdma_wr *kwr, *next;
+	enum krdma_turn turn;
+
+	list_for_each_entry_safe(kwr, next, list, link) {
+		if (conn->cb.state != KRDMA_ESTABLISHED)
+			return false;
+		if (!kick->held || !krdma_req_takes_credit(krdma_req(kwr)))
+			kwr->late = false;
+		turn = krdma_req_turn_locked(conn, krdma_req(kwr), kick);
+		if (turn == KRDMA_TURN_NEXT)
+			break;
+		if (turn == KRDMA_TURN_SKIP)
+			continue;
+		if (turn == KRDMA_TURN_STOP)
+			return false;
+		if (kick->n >= KRDMA_KICK_MAX) {
+			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
+			return false;
+		}
+		krdma_req_post_locked(conn, krdma_req(kwr), kick);
+	}
+	return true;
+}
+
+/**
  * krdma_req_kick_locked - post the requests that there is room for
  * @conn: connection
  *
@@ -987,92 +1179,12 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
  */
 void krdma_req_kick_locked(struct krdma_conn *conn)
 {
-	struct krdma_req *req;
-	unsigned int n = 0;
-	u64 unsaid = 0;
+	struct krdma_kick kick = { .held = conn->sq.open };
 
 	lockdep_assert_held(&conn->lock);
-	if (list_empty(&conn->sq.pending))
-		return;
-	while (conn->cb.state == KRDMA_ESTABLISHED &&
-	       !list_empty(&conn->sq.pending)) {
-		req = krdma_req(list_first_entry(&conn->sq.pending,
-						 struct krdma_wr, link));
-		if (!krdma_req_has_room_locked(conn, req))
-			break;
-		if (n >= KRDMA_KICK_MAX) {
-			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
-			break;
-		}
-		n += req->wr.slots;
-		list_move_tail(&req->wr.link, &conn->sq.posted);
-		WRITE_ONCE(conn->sq.npending, conn->sq.npending - 1);
-		WRITE_ONCE(conn->sq.nleft, conn->sq.nleft + 1);
-		WRITE_ONCE(conn->sq.avail, conn->sq.avail - req->wr.slots);
-		krdma_reads_posted_locked(conn, &req->wr);
-		krdma_req_build_locked(conn, req);
-		krdma_req_part_locked(conn, req, &unsaid);
-	}
+	if (krdma_req_kick_list_locked(conn, &conn->sq.urgent, &kick))
+		krdma_req_kick_list_locked(conn, &conn->sq.pending, &kick);
 	krdma_batch_flush_locked(conn);
-}
-
-/*
- * Condition for krdma_conn_wait(): the number of requests that have left
- * pending so far is at least *@arg.
- */
-static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
-{
-	const u32 *turn = arg;
-
-	return (s32)(READ_ONCE(conn->sq.nleft) - *turn) >= 0;
-}
-
-/*
- * Condition for krdma_conn_wait(): the number of READs that have completed so
- * far is at least *@arg.
- */
-static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
-{
-	const u32 *turn = arg;
-
-	return (s32)(READ_ONCE(conn->sq.reads_over) - *turn) >= 0;
-}
-
-/**
- * krdma_req_wait_turn - wait until requests that were queued earlier are posted
- * @conn: connection in message mode
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * A task that posts and waits must not overtake earlier requests of
- * krdma_post(). The task calls this function before it takes KRDMA_BUSY_SEND,
- * which makes queued messages wait. Requests that are queued after the call
- * began do not count. With KRDMA_QUIRK_BLOCKED_READS earlier READs must also
- * complete, see krdma_req_is_fenced_locked().
- *
- * Context: process.
- * Return: as krdma_conn_wait().
- */
-int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
-{
-	unsigned long flags;
-	u32 turn;
-	int ret;
-
-	/*
-	 * Read npending without the lock. If it is 0, all earlier requests are
-	 * posted before the caller posts: a request is posted, and npending is
-	 * reduced, under the lock that the caller later takes to post.
-	 */
-	if (!READ_ONCE(conn->sq.npending) && !krdma_req_is_on_reads(conn))
-		return 0;
-	spin_lock_irqsave(&conn->lock, flags);
-	turn = conn->sq.nleft + conn->sq.npending;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	ret = krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
-	if (ret || !krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
-		return ret;
-	turn = READ_ONCE(conn->sq.reads_left);
-	return krdma_conn_wait(conn, krdma_req_have_read, &turn, until);
 }
 
 /**
@@ -1090,12 +1202,19 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need)
 {
+	struct krdma_wr *kwr;
+
 	lockdep_assert_held(&conn->lock);
-	if (!list_empty(&conn->sq.pending) || need->slots > conn->sq.avail ||
+	if (need->slots > conn->sq.avail ||
 	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return false;
+	/* WRITEs and READs may overtake messages of blocking calls. */
+	list_for_each_entry(kwr, &conn->sq.pending, link)
+		if (need->sends || !kwr->op ||
+		    !krdma_req_takes_credit(krdma_req(kwr)))
+			return false;
 	return !need->sends ||
-	       (conn->sq.greeted && !(conn->sq.busy & KRDMA_BUSY_SEND) &&
+	       (!conn->sq.open &&
 		krdma_credit_may_send_n(&conn->sq.credit, need->sends));
 }
 
@@ -1134,20 +1253,46 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 {
 	const struct krdma_req *req;
-	struct krdma_wr *kwr;
 
 	if (list_empty(&conn->sq.pending))
 		return false;
-	kwr = list_first_entry(&conn->sq.pending, struct krdma_wr, link);
-	req = krdma_req(kwr);
+	req = krdma_req(list_first_entry(&conn->sq.pending, struct krdma_wr,
+					 link));
 	return krdma_req_takes_credit(req) &&
-	       krdma_req_has_slots_locked(conn, req) && conn->sq.greeted &&
+	       krdma_req_has_slots_locked(conn, req) &&
 	       !krdma_credit_may_send(&conn->sq.credit, false);
 }
 
-static int krdma_req_enqueue_locked(struct krdma_conn *conn,
-				    struct krdma_req *first)
+static void krdma_req_queue_locked(struct krdma_conn *conn,
+				   struct krdma_wr *kwr)
 {
+	krdma_stats_posted_locked(conn, kwr);
+	if (kwr->op) {
+		kwr->op->pending++;
+		kwr->op->queued++;
+		/* krdma_req_done() puts this reference. */
+		refcount_inc(&kwr->op->ref);
+	}
+	if (kwr->urgent) {
+		/* READs come last, because only they may have to wait long. */
+		if (kwr->kind == KRDMA_READ)
+			list_add_tail(&kwr->link, &conn->sq.urgent);
+		else
+			list_add(&kwr->link, &conn->sq.urgent);
+		return;
+	}
+	if (kwr->follows)
+		list_add(&kwr->link, &conn->sq.pending);
+	else
+		list_add_tail(&kwr->link, &conn->sq.pending);
+	WRITE_ONCE(conn->sq.npending, conn->sq.npending + 1);
+}
+
+static int krdma_req_enqueue_locked(struct krdma_conn *conn,
+				    struct krdma_req *first,
+				    const struct krdma_op *op)
+{
+	bool sends = krdma_req_takes_credit(first);
 	struct krdma_need need;
 	struct krdma_req *req;
 	int ret;
@@ -1155,52 +1300,63 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (conn->life.bye)
+	if (conn->life.bye && (!op || first->wr.late))
 		return -ESHUTDOWN;
-	krdma_req_need(first, &need);
-	ret = krdma_req_find_room_locked(conn, &need);
-	if (ret)
-		return ret;
-	for (req = first; req; req = req->next) {
-		krdma_stats_posted_locked(conn, &req->wr);
-		list_add_tail(&req->wr.link, &conn->sq.pending);
+	if (!op) {
+		krdma_req_need(first, &need);
+		ret = krdma_req_find_room_locked(conn, &need);
+		if (ret)
+			return ret;
 	}
-	WRITE_ONCE(conn->sq.npending, conn->sq.npending + need.requests);
+	for (req = first; req; req = req->next)
+		krdma_req_queue_locked(conn, &req->wr);
 	krdma_req_kick_locked(conn);
-	if (krdma_req_lacks_credit_locked(conn))
+	if (sends && krdma_req_lacks_credit_locked(conn))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
 	return 0;
 }
 
-static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
+/*
+ * Bottom halves are off around the post. When they are enabled again, rxe up to
+ * 6.x runs its tasklet at once, instead of waking ksoftirqd. That saves nearly
+ * 100 us.
+ */
+static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
+			     const struct krdma_op *op)
 {
-	/* See krdma_qp_post() for the reason to disable bottom halves. */
-	bool bh = !irqs_disabled();
+	bool bh = !irqs_disabled(), space;
 	unsigned long flags;
 	int ret;
 
 	if (bh)
 		local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_req_enqueue_locked(conn, first);
+	ret = krdma_req_enqueue_locked(conn, first, op);
+	/* The last part of a message lets other messages be posted. */
+	space = op && krdma_space_begin_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (bh)
 		local_bh_enable();
+	if (space)
+		krdma_space_tell(conn);
 	return ret;
 }
 
-static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
+static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req,
+			  const struct krdma_op *op)
 {
 	int ret;
 
-	if (!krdma_is_established(&conn->cb))
+	/* The device exists until krdma_req_leave(). */
+	if (!krdma_req_enter(conn))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	ret = krdma_req_prepare_all(conn, req);
-	if (ret)
-		return ret;
-	ret = krdma_req_enqueue(conn, req);
-	if (ret)
-		krdma_req_unprepare(conn, req, NULL);
+	ret = krdma_req_prepare_all(conn, req, op);
+	if (!ret) {
+		ret = krdma_req_enqueue(conn, req, op);
+		if (ret)
+			krdma_req_unprepare(conn, req, NULL);
+	}
+	krdma_req_leave(conn);
 	return ret;
 }
 
@@ -1242,14 +1398,151 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
-	/* The device exists until krdma_req_leave(). */
-	if (!krdma_req_enter(conn))
+	if (!krdma_is_established(cb))
 		return krdma_last_error(cb) ?: -ENOTCONN;
-	ret = krdma_req_take(conn, req);
-	krdma_req_leave(conn);
-	return ret;
+	return krdma_req_take(conn, req, NULL);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
+
+/**
+ * krdma_op_post - post the requests of an operation
+ * @conn: connection in message mode
+ * @op: operation with at least one request, which krdma_op_add() has added
+ *
+ * Does not wait. Requests for which there is no room are queued.
+ *
+ * Context: process.
+ * Return: 0; -ESHUTDOWN: krdma_close() has begun; -E2BIG: a request has too
+ * many pieces; -ENOMEM; -ENOTCONN; or the reason for which the connection
+ * ended. On error nothing was posted.
+ */
+int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op)
+{
+	return krdma_req_take(conn, &op->calls[0].req, op);
+}
+
+/* Take the entries of @op off a list, or all late entries if @op is NULL. */
+static void krdma_req_take_back_locked(struct krdma_conn *conn,
+				       struct list_head *list,
+				       const struct krdma_op *op, int error,
+				       struct list_head *over)
+{
+	struct krdma_wr *kwr, *next;
+
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry_safe(kwr, next, list, link) {
+		if (op ? kwr->op != op : !kwr->late)
+			continue;
+		list_move_tail(&kwr->link, over);
+		kwr->status = error;
+		krdma_wr_end_locked(conn, kwr);
+		krdma_req_leave_locked(conn, kwr);
+	}
+}
+
+/*
+ * End requests that are not posted yet. If the connection has ended, they stay,
+ * and krdma_req_end() ends them.
+ */
+static void krdma_req_cancel(struct krdma_conn *conn,
+			     const struct krdma_op *op, int error)
+{
+	unsigned long flags;
+	LIST_HEAD(over);
+	bool space;
+
+	/* krdma_req_done() needs the device until krdma_req_leave(). */
+	if (!krdma_req_enter(conn))
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->cb.state == KRDMA_ESTABLISHED) {
+		krdma_req_take_back_locked(conn, &conn->sq.urgent, op, error,
+					   &over);
+		krdma_req_take_back_locked(conn, &conn->sq.pending, op, error,
+					   &over);
+	}
+	krdma_req_kick_locked(conn);
+	space = krdma_space_begin_locked(conn);
+	krdma_conn_wake(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_wr_finish(&over);
+	if (space)
+		krdma_space_tell(conn);
+	krdma_req_leave(conn);
+}
+
+/**
+ * krdma_op_cancel - end the requests of an operation that are not posted yet
+ * @conn: connection on which the operation was posted
+ * @op: operation; the caller keeps its reference
+ * @error: errno for these requests
+ *
+ * Context: process.
+ * Return: true if the operation has ended; false if a request is in flight, or
+ * the connection has ended.
+ */
+bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error)
+{
+	krdma_req_cancel(conn, op, error);
+	return krdma_op_is_done(conn, op);
+}
+
+/**
+ * krdma_req_refuse_late - end blocking calls whose turn has not come yet
+ * @conn: connection in message mode; krdma_close() has begun
+ *
+ * Context: process.
+ */
+void krdma_req_refuse_late(struct krdma_conn *conn)
+{
+	krdma_req_cancel(conn, NULL, -ESHUTDOWN);
+}
+
+/**
+ * krdma_req_prepare_reserved - prepare an internal message with a reserved slot
+ * @conn: connection with a QP
+ * @req: request of the message
+ *
+ * Return: 0 or -ENOMEM; krdma_req_free_reserved() undoes it.
+ */
+int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req)
+{
+	req->wr.op = NULL;
+	req->wr.reserved = true;
+	return krdma_req_prepare(conn, req);
+}
+
+/**
+ * krdma_req_free_reserved - undo krdma_req_prepare_reserved()
+ * @conn: connection whose QP is drained
+ * @req: request of the message
+ */
+void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req)
+{
+	krdma_req_unmap(conn, req);
+}
+
+/**
+ * krdma_req_post_reserved_locked - post an internal message at once
+ * @conn: established connection in message mode
+ * @req: request from krdma_req_prepare_reserved(), not in flight
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0, or an errno: the reason for which the connection ends. In both
+ * cases done() of @req is called later.
+ */
+int krdma_req_post_reserved_locked(struct krdma_conn *conn,
+				   struct krdma_req *req)
+{
+	lockdep_assert_held(&conn->lock);
+	req->wr.over = false;
+	req->wr.status = 0;
+	krdma_stats_posted_locked(conn, &req->wr);
+	list_add_tail(&req->wr.link, &conn->sq.posted);
+	krdma_req_build_locked(conn, req);
+	krdma_batch_flush_locked(conn);
+	return conn->error;
+}
 
 /*
  * Return the result of posted entries that have no completion after the drain:
@@ -1271,31 +1564,43 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 	return 0;
 }
 
+static void krdma_req_end_list_locked(struct krdma_conn *conn,
+				      struct list_head *list, int status,
+				      struct list_head *over)
+{
+	struct krdma_wr *kwr;
+
+	list_for_each_entry(kwr, list, link) {
+		if (!kwr->over)
+			kwr->status = status;
+		krdma_wr_end_locked(conn, kwr);
+	}
+	list_splice_tail_init(list, over);
+}
+
 /**
  * krdma_req_end - end entries that will not complete any more
  * @conn: connection in KRDMA_CLOSING whose QP is drained
  *
  * Entries that are still on the send queue were not signalled and have
  * succeeded, because a failure has a completion. For the exception see
- * krdma_req_unsaid_locked(). Pending entries were never posted.
+ * krdma_req_unsaid_locked(). Other entries were never posted.
  *
  * Context: process, @conn->setup held.
  */
 void krdma_req_end(struct krdma_conn *conn)
 {
-	LIST_HEAD(posted);
-	LIST_HEAD(pending);
 	unsigned long flags;
-	int status;
+	LIST_HEAD(over);
 
 	lockdep_assert_held(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
-	status = krdma_req_unsaid_locked(conn);
-	krdma_stats_end_locked(conn, status);
-	list_splice_init(&conn->sq.posted, &posted);
-	list_splice_init(&conn->sq.pending, &pending);
+	krdma_req_end_list_locked(conn, &conn->sq.posted,
+				  krdma_req_unsaid_locked(conn), &over);
+	krdma_req_end_list_locked(conn, &conn->sq.urgent, conn->error, &over);
+	krdma_req_end_list_locked(conn, &conn->sq.pending, conn->error, &over);
 	WRITE_ONCE(conn->sq.npending, 0);
+	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_wr_fail_all(&posted, status);
-	krdma_wr_fail_all(&pending, krdma_last_error(&conn->cb));
+	krdma_wr_finish(&over);
 }

@@ -128,181 +128,101 @@ void krdma_rw_open(struct krdma_conn *conn)
 	smp_store_release(&conn->msg->rw_ready, true);
 }
 
-/*
- * Set the remote address of @wr to an offset in the peer's exported buffer.
- * Return the number of bytes from that offset on that one work request can
- * transfer. They are within one MR of the peer, and fit into the first MR of
- * the copy buffer.
- */
-static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
-			   struct ib_rdma_wr *wr)
-{
-	const struct krdma_seg *seg = krdma_remote_segs(msg->remote);
-
-	while (offset >= seg->len)
-		offset -= seg++->len;
-	wr->remote_addr = seg->addr + offset;
-	wr->rkey = seg->rkey;
-	return min_t(u64, seg->len - offset,
-		     krdma_region_run(msg->copy_buf, 0));
-}
-
 /**
- * struct krdma_rw_call - a work request that a task waits for
- * @op: object that the task waits on; first, because its last put frees this
- *	struct
- * @wr: entry of the send queue
+ * struct krdma_rw_step - a READ or WRITE that a task waits for
+ * @opcode: KRDMA_READ or KRDMA_WRITE
+ * @offset: offset in the peer's exported buffer
+ * @from: WRITE of at most krdma_limits.max_inline bytes: the data; NULL: the
+ *	data are in the copy buffer
+ * @late: see krdma_wr.late
+ * @until: time limit in jiffies, from krdma_deadline()
  */
-struct krdma_rw_call {
-	struct krdma_op op;
-	struct krdma_wr wr;
+struct krdma_rw_step {
+	enum krdma_opcode opcode;
+	u64 offset;
+	const void *from;
+	bool late;
+	unsigned long until;
 };
 
-static_assert(!offsetof(struct krdma_rw_call, op));
-
-/* Free nothing: the entry is freed with the op. */
-static void krdma_rw_wr_done(struct krdma_wr *kwr, int status)
+static int krdma_rw_execute(struct krdma_conn *conn,
+			    const struct krdma_rw_step *step, u32 len)
 {
-}
-
-/*
- * Post a work request and wait for it. If it may still be in flight after the
- * wait, end the connection.
- */
-static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
-			    u32 len, unsigned long until)
-{
-	u8 kind = rdma->wr.opcode == IB_WR_RDMA_READ ? KRDMA_READ : KRDMA_WRITE;
-	struct krdma_rw_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct krdma_op *op = krdma_op_alloc(conn, 1, step->from ? len : 0);
+	struct krdma_req *req;
 	int ret;
 
-	krdma_noio_check(conn);
-	if (!call)
+	if (!op)
 		return -ENOMEM;
-	refcount_set(&call->op.ref, 1);
-	krdma_wr_init(&call->wr, conn, &call->op, kind, krdma_rw_wr_done);
-	call->wr.len = len;
-	/*
-	 * krdma_close() waits for the holder of KRDMA_BUSY_RW. Inline writes do
-	 * not hold it, so refuse them once krdma_close() has begun.
-	 */
-	call->wr.late = rdma->wr.send_flags & IB_SEND_INLINE;
-	ret = krdma_qp_post(conn, &call->wr, &rdma->wr, until);
-	if (!ret) {
-		ret = krdma_op_wait(conn, &call->op, until);
-		if (ret)
-			krdma_conn_abort(conn, ret);
+	req = &krdma_op_add(conn, op, step->opcode)->req;
+	req->remote = conn->msg->remote;
+	req->remote_offset = step->offset;
+	req->local.len = len;
+	if (step->from) {
+		req->local.mem = KRDMA_MEM_VIRT;
+		req->local.virt = op->data;
+		memcpy(op->data, step->from, len);
+	} else {
+		req->local.mem = KRDMA_MEM_REGION;
+		req->local.region = conn->msg->copy_buf;
 	}
-	krdma_op_put(&call->op);
+	req->wr.len = len;
+	req->wr.bulk = true;
+	req->wr.late = step->late;
+	ret = krdma_op_post(conn, op);
+	if (!ret)
+		ret = krdma_op_wait(conn, op, step->until);
+	krdma_op_put(op);
 	return ret;
 }
 
 /*
- * Execute a work request with the copy buffer. krdma_rw_locate() has limited
- * @len to the first MR of that buffer, so one piece is enough.
+ * Read to @to, or write from @from, by way of the copy buffer; one of the two
+ * is NULL. The caller holds KRDMA_BUSY_RW, which keeps that buffer mapped.
  */
-static int krdma_rw_copied(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
-			   u32 len, unsigned long until)
+static int krdma_rw_copied(struct krdma_conn *conn, void *to, const void *from,
+			   u32 len, const struct krdma_rw_step *step)
 {
-	struct ib_sge sge;
-
-	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = krdma_region_sges(conn->msg->copy_buf, 0, len, &sge);
-	krdma_region_sync_for_device(conn->msg->copy_buf, 0, len);
-	return krdma_rw_execute(conn, rdma, len, until);
-}
-
-/*
- * Read by way of the copy buffer. The caller holds KRDMA_BUSY_RW, which keeps
- * that buffer mapped.
- */
-static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
-			 struct ib_rdma_wr *rdma, unsigned long until)
-{
+	struct krdma_region *copy_buf = conn->msg->copy_buf;
+	void *vaddr = krdma_region_vaddr(copy_buf);
 	int ret;
 
-	rdma->wr.opcode = IB_WR_RDMA_READ;
-	ret = krdma_rw_copied(conn, rdma, len, until);
-	if (ret)
+	if (from)
+		memcpy(vaddr, from, len);
+	krdma_region_sync_for_device(copy_buf, 0, len);
+	ret = krdma_rw_execute(conn, step, len);
+	if (ret || from)
 		return ret;
-	krdma_region_sync_for_cpu(conn->msg->copy_buf, 0, len);
-	memcpy(buffer, krdma_region_vaddr(conn->msg->copy_buf), len);
+	krdma_region_sync_for_cpu(copy_buf, 0, len);
+	memcpy(to, vaddr, len);
 	return 0;
 }
 
-/*
- * Check whether a write fits into one inline work request, and needs no copy
- * buffer.
- */
-static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
-			       u64 offset)
-{
-	struct ib_rdma_wr unused;
-
-	return length && length <= conn->limits.max_inline &&
-	       length <= krdma_rw_locate(conn->msg, offset, &unused);
-}
-
-/*
- * Write inline. The driver copies the data when the work request is posted, so
- * the data may be in any memory.
- */
-static int krdma_rw_write_inline(struct krdma_conn *conn, const void *buffer,
-				 u32 len, u64 offset, unsigned long until)
-{
-	struct ib_sge sge = { .addr = (uintptr_t)buffer, .length = len };
-	struct ib_rdma_wr rdma = {
-		.wr.opcode = IB_WR_RDMA_WRITE,
-		.wr.send_flags = IB_SEND_INLINE,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-	};
-
-	krdma_rw_locate(conn->msg, offset, &rdma);
-	return krdma_rw_execute(conn, &rdma, len, until);
-}
-
-static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
-			  struct ib_rdma_wr *rdma, unsigned long until)
-{
-	rdma->wr.opcode = IB_WR_RDMA_WRITE;
-	memcpy(krdma_region_vaddr(conn->msg->copy_buf), buffer, len);
-	return krdma_rw_copied(conn, rdma, len, until);
-}
-
-/*
- * Read to @to, or write from @from, piece by piece; one of the two is NULL. The
- * caller holds KRDMA_BUSY_RW.
- */
-static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
-			 size_t length, u64 offset, unsigned long until)
-{
-	size_t done = 0;
-	int ret = 0;
-	u32 len;
-
-	while (done < length && !ret) {
-		struct ib_rdma_wr rdma = {};
-
-		len = krdma_rw_locate(conn->msg, offset + done, &rdma);
-		len = min_t(size_t, len, length - done);
-		ret = to ? krdma_rw_read(conn, to + done, len, &rdma, until) :
-			   krdma_rw_write(conn, from + done, len, &rdma, until);
-		done += len;
-	}
-	return ret;
-}
-
 /* Read or write by way of the copy buffer, which one task at a time uses. */
-static int krdma_rw_enter_loop(struct krdma_conn *conn, void *to,
-			       const void *from, size_t length, u64 offset,
-			       unsigned long until)
+static int krdma_rw_pieces(struct krdma_conn *conn, void *to, const void *from,
+			   size_t length, struct krdma_rw_step *step)
 {
-	int ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
+	u32 len = KRDMA_STAGE_SIZE;
+	size_t done = 0;
+	int ret;
 
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, step->until);
 	if (ret)
 		return ret;
-	ret = krdma_rw_loop(conn, to, from, length, offset, until);
+	while (done < length && !ret) {
+		len = min_t(size_t, len, length - done);
+		ret = krdma_rw_copied(conn, to ? to + done : NULL,
+				      from ? from + done : NULL, len, step);
+		if (ret == -E2BIG && len > 1) {
+			/* The piece needs too many work requests. */
+			len /= 2;
+			ret = 0;
+			continue;
+		}
+		done += len;
+		step->offset += len;
+		step->late = false;
+	}
 	krdma_msg_leave(conn, KRDMA_BUSY_RW);
 	return ret;
 }
@@ -330,8 +250,12 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		    size_t length, u64 offset, u32 timeout_ms)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_rw_step step = {
+		.opcode = to ? KRDMA_READ : KRDMA_WRITE,
+		.offset = offset,
+		.late = true,
+	};
 	struct krdma_noio noio;
-	unsigned long until;
 	int ret;
 
 	ret = krdma_rw_check(conn);
@@ -341,14 +265,15 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return -EMSGSIZE;
 	if (READ_ONCE(conn->life.bye))
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
-	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+	step.until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
-	ret = krdma_req_wait_turn(conn, until);
-	if (!ret && from && krdma_rw_is_inline(conn, length, offset))
-		ret = krdma_rw_write_inline(conn, from, length, offset, until);
-	else if (!ret)
-		ret = krdma_rw_enter_loop(conn, to, from, length, offset, until);
+	if (from && length && length <= conn->limits.max_inline) {
+		step.from = from;
+		ret = krdma_rw_execute(conn, &step, length);
+	} else {
+		ret = krdma_rw_pieces(conn, to, from, length, &step);
+	}
 	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls that send a message and wait, from one buffer or from the entries of an
- * iterator. msg.c splits messages into parts and posts them. rendezvous.c lets
- * the peer read long messages.
+ * iterator. A message that is longer than the peer's receive buffers is sent in
+ * parts. rendezvous.c lets the peer read long messages.
+ *
+ * The data are copied, so that a task that is killed can return while they are
+ * in flight. Before the next part is copied, the task waits until the last one
+ * is posted. Parts complete in order, so it waits for the end of the last one.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -10,13 +14,59 @@
 
 #include "msg.h"
 
+/**
+ * struct krdma_source - the bytes of a message that is sent
+ * @buffer: memory with all bytes, or NULL
+ * @iter: iterator over the bytes if @buffer is NULL; advances as they are
+ *	copied
+ */
+struct krdma_source {
+	const void *buffer;
+	struct iov_iter *iter;
+};
+
+/*
+ * Send the part that begins at @hdr->offset, and advance @hdr->offset. Wait for
+ * the end of the last part.
+ */
+static int krdma_send_part(struct krdma_conn *conn, struct krdma_hdr *hdr,
+			   const struct krdma_source *src, unsigned long until)
+{
+	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
+	struct krdma_op *op = krdma_op_message(conn, KRDMA_SEND, hdr, len);
+	int ret = 0;
+
+	if (!op)
+		return -ENOMEM;
+	if (src->buffer)
+		memcpy(op->data, src->buffer + hdr->offset, len);
+	else if (copy_from_iter(op->data, len, src->iter) != len)
+		ret = -EFAULT;
+	if (!ret)
+		ret = krdma_op_post(conn, op);
+	if (!ret && hdr->offset + len < hdr->msg_len)
+		ret = krdma_op_wait_posted(conn, op, until);
+	else if (!ret)
+		ret = krdma_op_wait(conn, op, until);
+	if (ret && hdr->offset)
+		/*
+		 * The peer has received the beginning of a message, and the
+		 * rest will not follow.
+		 */
+		krdma_conn_abort(conn, ret);
+	hdr->offset += len;
+	krdma_op_put(op);
+	return ret;
+}
+
 static int krdma_send_source(struct krdma_conn *conn,
 			     const struct krdma_source *src, size_t length,
 			     u32 timeout_ms)
 {
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_DATA, .msg_len = length };
 	struct krdma_noio noio;
 	unsigned long until;
-	struct krdma_op *op;
+	u32 max = 0;
 	int ret;
 
 	ret = krdma_conn_check_open(conn);
@@ -24,17 +74,19 @@ static int krdma_send_source(struct krdma_conn *conn,
 		return ret;
 	if (length > conn->hello.max_msg)
 		return -EMSGSIZE;
+	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	noio = krdma_noio_enter(&conn->p);
-	op = krdma_op_alloc();
-	if (op) {
-		until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
-		krdma_conn_get(conn);
-		ret = krdma_msg_send(conn, op, src, length, until);
-		krdma_conn_put(conn);
+	krdma_conn_get(conn);
+	if (src->buffer)
+		max = krdma_push_max(conn, src->buffer, length);
+	if (max) {
+		ret = krdma_push(conn, src->buffer, length, max, until);
 	} else {
-		ret = -ENOMEM;
+		do {
+			ret = krdma_send_part(conn, &hdr, src, until);
+		} while (!ret && hdr.offset < length);
 	}
-	krdma_op_put(op);
+	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
 	return ret;
 }

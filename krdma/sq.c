@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue: posting, completing, waiting.
+ * The send queue: completing, and waiting for operations.
  *
- * An entry (struct krdma_wr) is one work request, or stands for all work
- * requests of a request; see req.c. A posted entry is on krdma_conn.sq.posted,
- * in the order of the send queue. A completion or the drain takes it off this
- * list. The context that takes an entry off calls the entry's done(), so done()
- * is called exactly once.
+ * An entry (struct krdma_wr) stands for all work requests of a request; see
+ * req.c. A posted entry is on krdma_conn.sq.posted, in the order of the send
+ * queue. A completion or the drain takes it off this list. The context that
+ * takes an entry off calls the request's done(), so done() is called exactly
+ * once.
+ *
+ * Requests that krdma itself posts are in an operation (struct krdma_op). A
+ * blocking call posts an operation by krdma_op_post(), and waits for its end.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -22,28 +25,84 @@
 #define KRDMA_OP_SETTLE_MS 500
 
 /**
- * krdma_op_alloc_wrs - allocate an object to wait on, with work requests
- * @n: number of elements of krdma_op.wrs
+ * krdma_op_alloc - allocate an operation
+ * @conn: connection with a QP
+ * @n: maximum number of its requests, see krdma_op_add()
+ * @len: number of bytes of krdma_op.data. The bytes are not initialized
  *
- * Return: object with one reference, which the waiting task holds, or NULL.
+ * If @len is not 0, or @n is small, the memory is linear, so the adapter can
+ * read the header of a message in it.
+ *
+ * Return: operation with one reference, which the caller holds, or NULL.
  */
-struct krdma_op *krdma_op_alloc_wrs(u32 n)
+struct krdma_op *krdma_op_alloc(struct krdma_conn *conn, u32 n, u32 len)
 {
-	struct krdma_op *op = kvzalloc(struct_size(op, wrs, n), GFP_KERNEL);
+	struct krdma_op *op;
+	size_t size = struct_size(op, calls, n);
 
-	if (op)
-		refcount_set(&op->ref, 1);
+	krdma_noio_check(conn);
+	op = len ? kmalloc_node(size + len, GFP_KERNEL, conn->hw.node) :
+		   kvmalloc_node(size, GFP_KERNEL, conn->hw.node);
+	if (!op)
+		return NULL;
+	memset(op, 0, size);
+	refcount_set(&op->ref, 1);
+	op->is_read_on = krdma_has_quirk(conn, KRDMA_QUIRK_READS_FREED);
+	op->data = (void *)op + size;
 	return op;
 }
 
 /**
- * krdma_op_alloc - allocate an object to wait on
+ * krdma_op_add - add a request to an operation
+ * @conn: connection on which the operation will be posted
+ * @op: operation that is not posted yet
+ * @kind: &enum krdma_opcode or &enum krdma_wr_kind
  *
- * Return: object with one reference, which the waiting task holds, or NULL.
+ * Return: the request, without the members that @kind needs.
  */
-struct krdma_op *krdma_op_alloc(void)
+struct krdma_call *krdma_op_add(struct krdma_conn *conn, struct krdma_op *op,
+				u8 kind)
 {
-	return krdma_op_alloc_wrs(0);
+	struct krdma_call *call = &op->calls[op->n];
+
+	if (op->n++)
+		call[-1].req.next = &call->req;
+	call->req.opcode = kind == KRDMA_WR_CONTROL ? KRDMA_SEND : kind;
+	krdma_wr_init(&call->req.wr, conn, op, kind);
+	return call;
+}
+
+/**
+ * krdma_op_message - allocate an operation that sends a message, or a part of
+ * one
+ * @conn: connection with a QP
+ * @kind: KRDMA_SEND or KRDMA_WR_CONTROL
+ * @hdr: header; the credits and the message id are filled in on posting
+ * @len: number of bytes behind the header, which the caller copies to
+ *	krdma_op.data
+ *
+ * Return: operation as of krdma_op_alloc(), or NULL.
+ */
+struct krdma_op *krdma_op_message(struct krdma_conn *conn, u8 kind,
+				  const struct krdma_hdr *hdr, u32 len)
+{
+	struct krdma_op *op = krdma_op_alloc(conn, 1, len);
+	struct krdma_req *req;
+
+	if (!op)
+		return NULL;
+	req = &krdma_op_add(conn, op, kind)->req;
+	if (len)
+		req->local = (struct krdma_data){
+			.mem = KRDMA_MEM_VIRT,
+			.len = len,
+			.virt = op->data,
+		};
+	req->wr.len = len;
+	req->wr.late = !hdr->offset;
+	req->wr.follows = hdr->offset;
+	krdma_hdr_encode(krdma_req_hdr(req), hdr);
+	return op;
 }
 
 /**
@@ -54,11 +113,23 @@ struct krdma_op *krdma_op_alloc(void)
  */
 void krdma_op_put(struct krdma_op *op)
 {
-	if (op && refcount_dec_and_test(&op->ref))
+	if (!op || !refcount_dec_and_test(&op->ref))
+		return;
+	if (op->is_read_on)
+		kvfree_rcu(op, rcu);
+	else
 		kvfree(op);
 }
 
-static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
+/**
+ * krdma_op_is_done - check whether all requests of an operation have ended
+ * @conn: connection of the operation
+ * @arg: the operation; for krdma_conn_wait()
+ *
+ * Context: any.
+ * Return: true if krdma_op.error is final.
+ */
+bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_op *op = arg;
 
@@ -69,6 +140,14 @@ static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
 	return !smp_load_acquire(&op->pending);
 }
 
+static bool krdma_op_is_posted(struct krdma_conn *conn, const void *arg)
+{
+	const struct krdma_op *op = arg;
+
+	/* Pairs with krdma_req_leave_locked(): if queued is 0, read error. */
+	return !smp_load_acquire(&op->queued);
+}
+
 /* Condition for waits that end only with the connection or the time limit. */
 static bool krdma_never(struct krdma_conn *conn, const void *arg)
 {
@@ -77,22 +156,37 @@ static bool krdma_never(struct krdma_conn *conn, const void *arg)
 
 static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
 {
-	if (!op->error)
-		return 0;
+	int error = READ_ONCE(op->error);
+
+	if (error != -ECONNRESET)
+		return error;
 	/*
 	 * A flush does not give the reason for which the connection ends, so
 	 * wait until the connection has the reason.
 	 */
 	krdma_conn_wait(conn, krdma_never, NULL,
 			krdma_deadline(KRDMA_QP_REASON_MS));
-	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+	return krdma_last_error(&conn->cb) ?: error;
+}
+
+/* End an operation whose wait has failed with @error. */
+static int krdma_op_give_up(struct krdma_conn *conn, struct krdma_op *op,
+			    int error)
+{
+	if (krdma_op_cancel(conn, op, error))
+		return krdma_op_result(conn, op);
+	krdma_conn_abort(conn, error);
+	return error;
 }
 
 /**
- * krdma_op_wait - wait until all work requests of an operation have completed
+ * krdma_op_wait - wait until all requests of an operation have ended
  * @conn: connection in message mode
- * @op: operation; the caller keeps its reference
+ * @op: operation from krdma_op_post(); the caller keeps its reference
  * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * If the wait times out, or the task is killed, requests that are not posted
+ * yet are cancelled. If a request is posted, the connection ends.
  *
  * The CM may report the end of the connection before the completion of a
  * successful work request is handled. In this case the function waits until the
@@ -100,45 +194,52 @@ static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
  *
  * Context: process, may sleep. The caller must not hold @conn->setup, which the
  * drain needs.
- * Return: 0 if all work requests succeeded; otherwise an errno. After an errno
- * work requests may still be in flight, so the caller must abort the connection
- * or call krdma_op_settle().
+ * Return: 0 if all requests succeeded; otherwise an errno.
  */
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
 {
-	return krdma_conn_wait_op(conn, krdma_op_is_done, op, until) ?:
-	       krdma_op_result(conn, op);
+	int ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
+
+	if (ret)
+		return krdma_op_give_up(conn, op, ret);
+	return krdma_op_result(conn, op);
 }
 
 /**
- * krdma_op_wait_in_step - wait for an operation or the end of the connection
- * @conn: connection
- * @op: operation; the caller keeps its reference
+ * krdma_op_wait_posted - wait until all requests of an operation are posted
+ * @conn: connection in message mode
+ * @op: operation from krdma_op_post(); the caller keeps its reference
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * Works like krdma_op_wait(), but does not wait for the drain, so the caller
- * may hold a lock that the drain needs.
+ * Works like krdma_op_wait(), but does not wait for completions.
  *
  * Context: process, may sleep.
  * Return: as krdma_op_wait().
  */
-int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
-			  unsigned long until)
+int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
+			 unsigned long until)
 {
-	return krdma_conn_wait(conn, krdma_op_is_done, op, until) ?:
-	       krdma_op_result(conn, op);
+	int ret = krdma_conn_wait(conn, krdma_op_is_posted, op, until);
+
+	if (ret)
+		return krdma_op_give_up(conn, op, ret);
+	return krdma_op_result(conn, op);
 }
 
 /**
- * krdma_op_settle - wait for posted work requests, even if the task is killed
- * @conn: connection; this ends it if the work requests do not complete in time
- * @op: operation; the caller keeps its reference
+ * krdma_op_settle - wait for an operation, even if the task is killed
+ * @conn: connection; this ends it if posted work requests do not complete in
+ *	time
+ * @op: operation from krdma_op_post(); the caller keeps its reference
  * @until: time limit. After it, or after a kill, this waits KRDMA_OP_SETTLE_MS
- *	longer, because posted work requests cannot be cancelled
+ *	longer for posted work requests, because they cannot be cancelled
  *
- * Return: 0 if all work requests succeeded; otherwise an errno, and the
- * connection has ended or will soon end.
+ * Does not wait for the drain, so the caller may hold a lock that the drain
+ * needs.
+ *
+ * Return: 0 if all requests succeeded; otherwise an errno. After an errno the
+ * connection has ended, or no request is posted any more.
  */
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until)
@@ -146,13 +247,14 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
 
 	if (!ret)
-		return op->error;
-	if (wait_event_timeout(conn->wait, krdma_op_is_done(conn, op) ||
-			       krdma_conn_is_over(conn),
-			       msecs_to_jiffies(KRDMA_OP_SETTLE_MS)) &&
-	    krdma_op_is_done(conn, op))
-		return op->error;
-	krdma_conn_abort(conn, ret);
+		return krdma_op_result(conn, op);
+	if (krdma_op_cancel(conn, op, ret))
+		return krdma_op_result(conn, op);
+	wait_event_timeout(conn->wait, krdma_op_is_done(conn, op) ||
+			   krdma_conn_is_over(conn),
+			   msecs_to_jiffies(KRDMA_OP_SETTLE_MS));
+	if (!krdma_op_is_done(conn, op))
+		krdma_conn_abort(conn, ret);
 	return ret;
 }
 
@@ -229,40 +331,39 @@ void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_wc_failed, KRDMA_NS);
 
-static void krdma_op_finish_locked(struct krdma_op *op, int error)
+/**
+ * krdma_op_finish_locked - end one of the events that an operation waits for
+ * @op: operation
+ * @error: 0 or errno
+ *
+ * Context: any, krdma_conn.lock held.
+ */
+void krdma_op_finish_locked(struct krdma_op *op, int error)
 {
 	if (error && !op->error)
-		op->error = error;
+		WRITE_ONCE(op->error, error);
 	/* Pairs with krdma_op_is_done(). */
 	smp_store_release(&op->pending, op->pending - 1);
 }
 
-/* Undo krdma_reads_posted_locked() for an entry that has ended. */
-static void krdma_reads_over_locked(struct krdma_conn *conn,
-				    const struct krdma_wr *kwr)
-{
-	lockdep_assert_held(&conn->lock);
-	if (kwr->kind != KRDMA_READ)
-		return;
-	WRITE_ONCE(conn->sq.reads, conn->sq.reads - kwr->slots);
-	if (!kwr->op)
-		WRITE_ONCE(conn->sq.reads_over, conn->sq.reads_over + 1);
-}
-
-/*
- * Note that an answer of the peer's adapter has arrived: the peer is alive, and
- * a PONG may have to wait behind the answer.
+/**
+ * krdma_wr_end_locked - account for an entry that has ended
+ * @conn: connection
+ * @kwr: entry with its status, on no list of the connection
+ *
+ * The caller calls krdma_wr_finish() after it has released the lock.
+ *
+ * Context: any, @conn->lock held.
  */
-static void krdma_wr_heard_locked(struct krdma_conn *conn,
-				  const struct krdma_wr *kwr)
+void krdma_wr_end_locked(struct krdma_conn *conn, struct krdma_wr *kwr)
 {
 	lockdep_assert_held(&conn->lock);
-	if (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
-	    kwr->kind == KRDMA_CMP_SWAP)
-		conn->sq.heard = true;
+	krdma_stats_done_locked(conn, kwr, kwr->status);
+	if (kwr->op)
+		krdma_op_finish_locked(kwr->op, kwr->status);
 }
 
-/* Account for entries that have ended and are off @conn->sq.posted. */
+/* Account for posted entries that have ended. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
 				   struct list_head *over)
 {
@@ -270,50 +371,39 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	list_for_each_entry(kwr, over, link) {
-		krdma_stats_done_locked(conn, kwr, kwr->status);
-		if (!kwr->status)
-			krdma_wr_heard_locked(conn, kwr);
-		krdma_reads_over_locked(conn, kwr);
+		krdma_wr_end_locked(conn, kwr);
+		/*
+		 * An answer of the peer's adapter has arrived: the peer is
+		 * alive, and a PONG may have to wait behind the answer.
+		 */
+		if (!kwr->status &&
+		    (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
+		     kwr->kind == KRDMA_CMP_SWAP))
+			conn->sq.heard = true;
+		if (kwr->kind == KRDMA_READ) {
+			conn->sq.reads -= kwr->slots;
+			conn->sq.user_reads -= !kwr->op;
+		}
 		if (!kwr->reserved)
 			WRITE_ONCE(conn->sq.avail,
 				   conn->sq.avail + kwr->slots);
 		if (kwr->bulk)
 			conn->sq.bulk -= kwr->len;
-		if (kwr->op)
-			krdma_op_finish_locked(kwr->op, kwr->status);
-	}
-}
-
-/* Call done() of each entry, in order, without a lock. */
-static void krdma_wr_finish(struct list_head *over)
-{
-	struct krdma_wr *kwr, *next;
-	struct krdma_op *op;
-
-	list_for_each_entry_safe(kwr, next, over, link) {
-		op = kwr->op;
-		kwr->done(kwr, kwr->status);
-		krdma_op_put(op);
 	}
 }
 
 /**
- * krdma_wr_fail_all - end entries that will not complete any more
- * @wrs: entries of a drained connection, which no other context can reach
- * @error: status of the entries that have not completed
+ * krdma_wr_finish - call done() of entries that have ended, in order
+ * @over: entries after krdma_wr_end_locked()
  *
- * Context: process.
+ * Context: any, no lock held.
  */
-void krdma_wr_fail_all(struct list_head *wrs, int error)
+void krdma_wr_finish(struct list_head *over)
 {
 	struct krdma_wr *kwr, *next;
-	struct krdma_op *op;
 
-	list_for_each_entry_safe(kwr, next, wrs, link) {
-		op = kwr->op;
-		kwr->done(kwr, kwr->over ? kwr->status : error);
-		krdma_op_put(op);
-	}
+	list_for_each_entry_safe(kwr, next, over, link)
+		krdma_req_done(krdma_req(kwr));
 }
 
 /*
@@ -331,16 +421,25 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /*
- * With KRDMA_QUIRK_LATE_READS, move the completed entries at the head of the
- * posted list to @over, because an entry is ended only by its own completion. A
- * READ without a completion ends in krdma_req_end().
+ * Move the entries that a completion ends to @over. Work requests complete in
+ * order. Unsignalled ones have no completion if they succeed, so a completion
+ * ends all entries up to its own. A work request that fails or is flushed has a
+ * completion in any case.
+ *
+ * With KRDMA_QUIRK_LATE_READS an entry is ended only by its own completion, so
+ * move only completed entries at the head of the posted list. A READ without a
+ * completion ends in krdma_req_end().
  */
-static void krdma_wr_cut_each_locked(struct krdma_conn *conn,
-				     struct list_head *over)
+static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+				struct list_head *over)
 {
-	struct krdma_wr *kwr, *next;
+	struct krdma_wr *next;
 
 	lockdep_assert_held(&conn->lock);
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS)) {
+		list_cut_position(over, &conn->sq.posted, &kwr->link);
+		return;
+	}
 	list_for_each_entry_safe(kwr, next, &conn->sq.posted, link) {
 		if (!kwr->over)
 			return;
@@ -348,38 +447,22 @@ static void krdma_wr_cut_each_locked(struct krdma_conn *conn,
 	}
 }
 
-/*
- * Move the entries that a completion ends to @over. Work requests complete in
- * order. Unsignalled ones have no completion if they succeed, so a completion
- * ends all entries up to its own. A work request that fails or is flushed has a
- * completion in any case.
- */
-static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-				int status, struct list_head *over)
+static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	lockdep_assert_held(&conn->lock);
-	kwr->status = status;
-	kwr->over = true;
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS))
-		krdma_wr_cut_each_locked(conn, over);
-	else
-		list_cut_position(over, &conn->sq.posted, &kwr->link);
-}
-
-static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
-{
+	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
 	struct krdma_conn *conn = kwr->conn;
-	int status = krdma_wr_errno(conn, wc_status);
+	int status = krdma_wr_errno(conn, wc->status);
 	unsigned long flags;
 	LIST_HEAD(over);
 	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (kwr->op && status && wc_status != IB_WC_WR_FLUSH_ERR)
+	if (kwr->op && status && wc->status != IB_WC_WR_FLUSH_ERR)
 		kwr->op->refused = true;
-	krdma_wr_cut_locked(conn, kwr, status, &over);
+	kwr->status = status;
+	kwr->over = true;
+	krdma_wr_cut_locked(conn, kwr, &over);
 	krdma_wr_retire_locked(conn, &over);
-	conn->mode->kick_locked(conn);
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
@@ -387,29 +470,6 @@ static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 	krdma_wr_finish(&over);
 	if (space)
 		krdma_space_tell(conn);
-}
-
-static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	krdma_wr_complete(container_of(wc->wr_cqe, struct krdma_wr, cqe),
-			  wc->status);
-}
-
-/**
- * krdma_wr_cqe_locked - return the completion for a work request
- * @conn: connection
- * @kwr: entry to which the work request belongs, as its last one
- * @opcode: opcode of the work request
- *
- * Context: any, @conn->lock held.
- * Return: value for wr_cqe of the work request.
- */
-struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-				   enum ib_wr_opcode opcode)
-{
-	lockdep_assert_held(&conn->lock);
-	return opcode == IB_WR_RDMA_READ && conn->sq.quirk_reads ?
-	       krdma_quirk_read_cqe_locked(conn, kwr) : &kwr->cqe;
 }
 
 /**
@@ -429,16 +489,14 @@ void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /**
  * krdma_wr_init - prepare an entry of the send queue
- * @kwr: entry in memory of the caller
+ * @kwr: entry in a request
  * @conn: connection on which it will be posted
- * @op: object that the task waits on; NULL if no task waits
+ * @op: operation to which the entry belongs; NULL: request of krdma_post(), or
+ *	internal message
  * @kind: &enum krdma_opcode or &enum krdma_wr_kind, for the counters
- * @done: function that frees the memory of @kwr after completion, in any
- *	context
  */
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, u8 kind,
-		   void (*done)(struct krdma_wr *kwr, int status))
+		   struct krdma_op *op, u8 kind)
 {
 	*kwr = (struct krdma_wr){
 		.cqe.done = krdma_wr_done,
@@ -446,192 +504,37 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		.op = op,
 		.slots = 1,
 		.kind = kind,
-		.done = done,
 	};
-}
-
-/*
- * Query the maximum number of READs in flight, unless it is known. In
- * KRDMA_CLOSING no READ is posted any more, and the QP may be freed, so do not
- * query it.
- */
-static void krdma_reads_find_max_locked(struct krdma_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state == KRDMA_ESTABLISHED && !conn->sq.max_reads)
-		WRITE_ONCE(conn->sq.max_reads, krdma_qp_reads(conn));
-}
-
-/*
- * Check whether an entry with READs may be posted. Without @conn->lock the
- * result may be out of date.
- */
-static bool krdma_reads_may_fit(const struct krdma_conn *conn,
-				const struct krdma_wr *kwr)
-{
-	u32 reads = READ_ONCE(conn->sq.reads);
-	u32 max = READ_ONCE(conn->sq.max_reads) ?: 1;
-
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) || !reads)
-		return true;
-	if (!kwr->op && max > 1)
-		max--;
-	return reads + kwr->slots <= max;
 }
 
 /**
  * krdma_reads_fit_locked - check whether an entry with READs may be posted
- * @conn: connection in message mode
+ * @conn: established connection in message mode
  * @kwr: the entry
  *
  * With KRDMA_QUIRK_BLOCKED_READS the number of READs in flight is limited here,
  * and requests that must not overtake READs wait, see
  * krdma_req_is_fenced_locked().
  *
- * A synchronous caller may use the last READ slot, so that a steady stream of
- * asynchronous READs cannot starve it. An entry that needs more slots than
- * exist is posted when no other READ is in flight.
+ * A blocking call and a long message may use the last READ slot, so that a
+ * steady stream of READs of krdma_post() cannot starve them. An entry that
+ * needs more slots than exist is posted when no other READ is in flight.
  *
  * Context: any, @conn->lock held.
  * Return: true if the entry may be posted; false if it must wait.
  */
 bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 {
-	lockdep_assert_held(&conn->lock);
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) && conn->sq.reads)
-		krdma_reads_find_max_locked(conn);
-	return krdma_reads_may_fit(conn, kwr);
-}
-
-/**
- * krdma_reads_posted_locked - count an entry if it is a READ
- * @conn: connection in message mode
- * @kwr: entry on the send queue
- *
- * Context: any, @conn->lock held.
- */
-void krdma_reads_posted_locked(struct krdma_conn *conn,
-			       const struct krdma_wr *kwr)
-{
-	lockdep_assert_held(&conn->lock);
-	if (kwr->kind != KRDMA_READ)
-		return;
-	WRITE_ONCE(conn->sq.reads, conn->sq.reads + kwr->slots);
-	if (!kwr->op)
-		WRITE_ONCE(conn->sq.reads_left, conn->sq.reads_left + 1);
-}
-
-static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
-				     const struct krdma_wr *kwr)
-{
-	lockdep_assert_held(&conn->lock);
-	/* Check READs first: this finds the limit for krdma_reads_may_fit(). */
-	return (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr)) &&
-	       conn->sq.avail;
-}
-
-/*
- * Condition for krdma_conn_wait(): the send queue seems to have room for the
- * entry @arg. krdma_qp_post_locked() decides.
- */
-static bool krdma_qp_may_have_room(struct krdma_conn *conn, const void *arg)
-{
-	const struct krdma_wr *kwr = arg;
-
-	return READ_ONCE(conn->sq.avail) &&
-	       (kwr->kind != KRDMA_READ || krdma_reads_may_fit(conn, kwr));
-}
-
-/**
- * krdma_qp_post_locked - post a work request
- * @conn: connection
- * @kwr: entry of @wr, from krdma_wr_init()
- * @wr: the work request; wr_cqe and the signal flag are set here
- *
- * The state moves to CLOSING only under @conn->lock. It is checked here under
- * the same lock, so nothing is posted once the drain may have begun.
- *
- * A work request that the driver keeps and cannot send counts as posted,
- * and the connection ends: see krdma_quirk_kept_errno().
- *
- * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN: there is no room; -ESHUTDOWN: krdma_close() has begun,
- * and @kwr->late is set; -ENOTCONN: the connection is not established; an errno
- * of the driver; or, if the connection has ended, the reason. On error @kwr was
- * not posted.
- */
-int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-			 struct ib_send_wr *wr)
-{
-	const struct ib_send_wr *bad = NULL;
-	int ret;
+	u32 max;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state != KRDMA_ESTABLISHED)
-		return conn->error ?: -ENOTCONN;
-	if (kwr->late && conn->life.bye)
-		return -ESHUTDOWN;
-	if (!kwr->reserved && !krdma_qp_has_room_locked(conn, kwr))
-		return -EAGAIN;
-	wr->wr_cqe = krdma_wr_cqe_locked(conn, kwr, wr->opcode);
-	wr->send_flags |= IB_SEND_SIGNALED;
-	kwr->signalled = true;
-	kwr->over = false;
-	list_add_tail(&kwr->link, &conn->sq.posted);
-	ret = ib_post_send(conn->cb.qp, wr, &bad);
-	if (ret && !bad && krdma_has_quirk(conn, KRDMA_QUIRK_KEPT_WR)) {
-		krdma_conn_abort_locked(conn, krdma_quirk_kept_errno(ret));
-	} else if (ret) {
-		list_del(&kwr->link);
-		return krdma_quirk_post_errno(ret);
-	}
-	krdma_stats_posted_locked(conn, kwr);
-	krdma_reads_posted_locked(conn, kwr);
-	if (!kwr->reserved)
-		WRITE_ONCE(conn->sq.avail, conn->sq.avail - 1);
-	if (kwr->op) {
-		kwr->op->pending++;
-		refcount_inc(&kwr->op->ref);
-	}
-	return 0;
-}
-
-static int krdma_qp_try_post(struct krdma_conn *conn, struct krdma_wr *kwr,
-			     struct ib_send_wr *wr)
-{
-	unsigned long flags;
-	int ret;
-
-	local_bh_disable();
-	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_qp_post_locked(conn, kwr, wr);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	local_bh_enable();
-	return ret;
-}
-
-/**
- * krdma_qp_post - wait for room and post a work request
- * @conn: connection
- * @kwr: entry of @wr
- * @wr: the work request
- * @until: time limit in jiffies, from krdma_deadline()
- *
- * Bottom halves are off around the post. When they are enabled again, rxe up to
- * 6.x runs its tasklet at once, instead of waking ksoftirqd. That saves nearly
- * 100 us.
- *
- * Context: process.
- * Return: 0 or -errno; on error @kwr was not posted.
- */
-int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
-		  struct ib_send_wr *wr, unsigned long until)
-{
-	int ret = krdma_qp_try_post(conn, kwr, wr);
-
-	while (ret == -EAGAIN)
-		ret = krdma_conn_wait(conn, krdma_qp_may_have_room, kwr,
-				      until) ?:
-		      krdma_qp_try_post(conn, kwr, wr);
-	return ret;
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) ||
+	    !conn->sq.reads)
+		return true;
+	if (!conn->sq.max_reads)
+		conn->sq.max_reads = krdma_qp_reads(conn);
+	max = conn->sq.max_reads;
+	if (!kwr->op && max > 1)
+		max--;
+	return conn->sq.reads + kwr->slots <= max;
 }

@@ -11,43 +11,110 @@
  */
 #define KRDMA_PENDING_MAX 4096
 
+/**
+ * struct krdma_call - request that krdma itself posts
+ * @req: the request. Its done() is called only if it is not NULL
+ * @seg: READ of a long message: memory of the peer
+ * @mr: registration: the MR
+ * @key: registration or invalidation: key of the MR
+ * @access: registration: IB_ACCESS_*
+ */
+struct krdma_call {
+	struct krdma_req req;
+	union {
+		struct krdma_seg seg;
+		struct {
+			struct ib_mr *mr;
+			u32 key;
+			int access;
+		};
+	};
+};
+
+/**
+ * struct krdma_op - operation: requests of krdma that end together
+ * @ref: references of the creator and of each request that has not ended
+ * @n: number of requests
+ * @pending: number of requests that have not ended, plus 1 while the peer must
+ *	answer a CHUNK; krdma_conn.lock
+ * @queued: number of requests that are not posted yet; krdma_conn.lock
+ * @error: errno of the first request that failed; krdma_conn.lock
+ * @refused: a work request completed with an error other than a flush;
+ *	krdma_conn.lock
+ * @is_read_on: see KRDMA_QUIRK_READS_FREED
+ * @rcu: frees the operation if @is_read_on is set
+ * @data: bytes of a message behind its header
+ * @calls: the requests
+ *
+ * The object must not be on the task's stack, because the task may be killed
+ * and return while requests are in flight. Also, the task is woken before the
+ * completion handlers have returned, and they still use @calls.
+ */
+struct krdma_op {
+	refcount_t ref;
+	u32 n;
+	unsigned int pending;
+	unsigned int queued;
+	int error;
+	bool refused;
+	bool is_read_on;
+	struct rcu_head rcu;
+	void *data;
+	struct krdma_call calls[];
+};
+
+static inline struct krdma_req *krdma_req(struct krdma_wr *kwr)
+{
+	return container_of(kwr, struct krdma_req, wr);
+}
+
+static inline struct krdma_wire_hdr *krdma_req_hdr(struct krdma_req *req)
+{
+	return (struct krdma_wire_hdr *)req->hdr;
+}
+
 /* sq.c */
-struct krdma_op *krdma_op_alloc(void);
-struct krdma_op *krdma_op_alloc_wrs(u32 n);
+struct krdma_op *krdma_op_alloc(struct krdma_conn *conn, u32 n, u32 len);
+struct krdma_call *krdma_op_add(struct krdma_conn *conn, struct krdma_op *op,
+				u8 kind);
+struct krdma_op *krdma_op_message(struct krdma_conn *conn, u8 kind,
+				  const struct krdma_hdr *hdr, u32 len);
 void krdma_op_put(struct krdma_op *op);
+bool krdma_op_is_done(struct krdma_conn *conn, const void *arg);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
-int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
-			  unsigned long until);
+int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
+			 unsigned long until);
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until);
+void krdma_op_finish_locked(struct krdma_op *op, int error);
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, u8 kind,
-		   void (*done)(struct krdma_wr *kwr, int status));
+		   struct krdma_op *op, u8 kind);
+void krdma_wr_end_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
+void krdma_wr_finish(struct list_head *over);
 bool krdma_reads_fit_locked(struct krdma_conn *conn,
 			    const struct krdma_wr *kwr);
-void krdma_reads_posted_locked(struct krdma_conn *conn,
-			       const struct krdma_wr *kwr);
-struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn,
-				   struct krdma_wr *kwr,
-				   enum ib_wr_opcode opcode);
-int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-			 struct ib_send_wr *wr);
-int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
-		  struct ib_send_wr *wr, unsigned long until);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
-void krdma_wr_fail_all(struct list_head *wrs, int error);
 
 /* req.c */
 int krdma_req_begin(struct krdma_conn *conn);
 void krdma_req_free(struct krdma_conn *conn);
+bool krdma_req_enter(struct krdma_conn *conn);
+void krdma_req_leave(struct krdma_conn *conn);
 void krdma_req_stop(struct krdma_conn *conn);
 void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
-int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
+void krdma_req_done(struct krdma_req *req);
+int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);
+bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
+void krdma_req_refuse_late(struct krdma_conn *conn);
+int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req);
+void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req);
+int krdma_req_post_reserved_locked(struct krdma_conn *conn,
+				   struct krdma_req *req);
 
 /* write_space.c */
 void krdma_space_refused_locked(struct krdma_conn *conn,

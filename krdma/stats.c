@@ -275,25 +275,6 @@ void krdma_stats_done_locked(struct krdma_conn *conn,
 		krdma_stats_latency_locked(conn, kwr->posted_ns);
 }
 
-/**
- * krdma_stats_end_locked - count the entries that krdma_req_end() ends
- * @conn: connection that is drained
- * @status: 0 or errno of posted entries that have no completion
- *
- * Context: process, @conn->lock held.
- */
-void krdma_stats_end_locked(struct krdma_conn *conn, int status)
-{
-	const struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	list_for_each_entry(kwr, &conn->sq.posted, link)
-		krdma_stats_done_locked(conn, kwr,
-					kwr->over ? kwr->status : status);
-	list_for_each_entry(kwr, &conn->sq.pending, link)
-		krdma_stats_done_locked(conn, kwr, conn->error);
-}
-
 /* ---- lists ---- */
 
 /**

@@ -184,7 +184,6 @@ void krdma_count_locked(struct krdma_conn *conn, enum krdma_counter counter,
 void krdma_stats_posted_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
 void krdma_stats_done_locked(struct krdma_conn *conn,
 			     const struct krdma_wr *kwr, int status);
-void krdma_stats_end_locked(struct krdma_conn *conn, int status);
 
 /* reconnect.c */
 int krdma_reconnect_show(struct seq_file *seq, void *unused);

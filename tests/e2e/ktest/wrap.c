@@ -24,9 +24,6 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 	 */
 	conn->sq.send_id = start;
 	conn->msg->next_id = start;
-	conn->sq.nleft = start;
-	conn->sq.reads_left = start;
-	conn->sq.reads_over = start;
 	/*
 	 * This is the number of the connection in its statistics. krdma
 	 * compares the numbers of two connections to find out which one is
@@ -36,8 +33,8 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 }
 
 /*
- * wrap NAME START: let the ids of messages, the counters of requests, and the
- * number of the connection continue from START. Both sides must run this
+ * wrap NAME START: let the ids of messages and the number of the connection
+ * continue from START. Both sides must run this
  * command. Return -EBUSY if the connection is not idle.
  */
 int ktest_do_wrap(const struct ktest_args *args, struct krdma_cb *cb)
