@@ -3,10 +3,11 @@
  * Messages: two-sided, in order, with credits.
  *
  * A message is sent as one part, or as several if it is longer than the peer's
- * receive buffers, see send.c. Parts arrive in order on a reliable connection. They wait on
- * the ready list, in the buffers they arrived in, until a task receives the
- * message. Only then are the buffers posted again and their credits returned.
- * So a receiver that falls behind stops the sender, and no message is dropped.
+ * receive buffers, see send.c. Parts arrive in order on a reliable connection.
+ * They wait on the ready list, in the buffers they arrived in, until a task
+ * receives the message. Only then are the buffers posted again and their
+ * credits returned. So a receiver that falls behind stops the sender, and no
+ * message is dropped.
  *
  * The handler of a receive completion validates all of a part before it changes
  * any state. An invalid part ends the connection with -EPROTO.
@@ -16,13 +17,10 @@
  */
 #include <linux/export.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/uio.h>
 
 #include "cm.h"
 #include "msg.h"
-#include "quirks.h"
 #include "registration.h"
 #include "trace.h"
 

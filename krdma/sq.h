@@ -73,7 +73,29 @@ static inline struct krdma_wire_hdr *krdma_req_hdr(struct krdma_req *req)
 	return (struct krdma_wire_hdr *)req->hdr;
 }
 
-/* sq.c */
+static inline bool krdma_req_is_message(const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_SEND || req->opcode == KRDMA_SEND_INV;
+}
+
+/* Check whether a request uses a receive of the peer. */
+static inline bool krdma_req_takes_credit(const struct krdma_req *req)
+{
+	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
+}
+
+/*
+ * Check whether a message must follow a WRITE to notify the peer, because iWARP
+ * has no immediate data (RFC 5040).
+ */
+static inline bool krdma_req_tells_after(const struct krdma_conn *conn,
+					 const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_WRITE_IMM &&
+	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
+}
+
+/* op.c */
 struct krdma_op *krdma_op_alloc(struct krdma_conn *conn, u32 n, u32 len);
 struct krdma_call *krdma_op_add(struct krdma_conn *conn, struct krdma_op *op,
 				u8 kind);
@@ -88,16 +110,17 @@ int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until);
 void krdma_op_finish_locked(struct krdma_op *op, int error);
-void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, u8 kind);
-void krdma_wr_end_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
-void krdma_wr_finish(struct list_head *over);
-bool krdma_reads_fit_locked(struct krdma_conn *conn,
-			    const struct krdma_wr *kwr);
-void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
-void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* req.c */
+u32 krdma_req_max_sges(const struct krdma_conn *conn,
+		       const struct krdma_req *req);
+const struct krdma_seg *krdma_req_segs(const struct krdma_req *req);
+void krdma_req_done(struct krdma_req *req);
+int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req);
+void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req);
+int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);
+
+/* sq.c */
 int krdma_req_begin(struct krdma_conn *conn);
 void krdma_req_free(struct krdma_conn *conn);
 bool krdma_req_enter(struct krdma_conn *conn);
@@ -107,14 +130,15 @@ void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
-void krdma_req_done(struct krdma_req *req);
-int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);
+int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
+		      const struct krdma_op *op);
 bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
 void krdma_req_refuse_late(struct krdma_conn *conn);
-int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req);
-void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req);
 int krdma_req_post_reserved_locked(struct krdma_conn *conn,
 				   struct krdma_req *req);
+void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
+		   struct krdma_op *op, u8 kind);
+void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
 
 /* write_space.c */
 void krdma_space_refused_locked(struct krdma_conn *conn,

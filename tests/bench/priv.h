@@ -86,7 +86,7 @@ struct kbench_calls {
  * @calls: operations
  * @poll: context of completion handlers, only for raw.c
  * @bracket: true if bottom halves are disabled during a post, see
- *	krdma_qp_post(); only for raw.c
+ *	krdma_req_enqueue(); only for raw.c
  */
 struct kbench_variant {
 	const char *name;
