@@ -954,9 +954,12 @@ static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_locked(listener, &listener->listen.requests) ?:
-		       krdma_cm_pop_locked(listener, &listener->listen.accepting) ?:
-		       krdma_cm_pop_locked(listener,
+	conn = krdma_cm_pop_locked(listener, &listener->listen.requests);
+	if (!conn)
+		conn = krdma_cm_pop_locked(listener,
+					   &listener->listen.accepting);
+	if (!conn)
+		conn = krdma_cm_pop_locked(listener,
 					   &listener->listen.accepted);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	return conn;

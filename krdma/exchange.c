@@ -189,9 +189,9 @@ static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
 
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_msg_greet(conn, until);
-	return ret					 ?:
-		       krdma_msg_wait_start(conn, until) ?:
-		       krdma_msg_exchange_rest(conn, until);
+	if (!ret)
+		ret = krdma_msg_wait_start(conn, until);
+	return ret ?: krdma_msg_exchange_rest(conn, until);
 }
 
 /**

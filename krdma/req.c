@@ -275,30 +275,32 @@ static int krdma_req_map_pages(struct krdma_conn *conn, struct krdma_req *req)
 {
 	const struct bio_vec *bv = req->local.pages;
 	u32 total = 0, i;
-	int ret = 0;
+	int ret;
 
-	for (i = 0; i < req->local.nents && !ret; i++) {
+	for (i = 0; i < req->local.nents; i++) {
 		total += bv[i].bv_len;
-		ret = bv[i].bv_len ?
-		      krdma_req_add_page(conn, req, bv[i].bv_page,
-					 bv[i].bv_offset, bv[i].bv_len) :
-		      -EINVAL;
+		if (!bv[i].bv_len)
+			return -EINVAL;
+		ret = krdma_req_add_page(conn, req, bv[i].bv_page,
+					 bv[i].bv_offset, bv[i].bv_len);
+		if (ret)
+			return ret;
 	}
-	return ret ?: (total == req->local.len ? 0 : -EINVAL);
+	return total == req->local.len ? 0 : -EINVAL;
 }
 
 static int krdma_req_map_sg(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct scatterlist *sg;
 	u32 total = 0, i;
-	int ret = 0;
+	int ret;
 
 	for_each_sg(req->local.sg, sg, req->local.nents, i) {
 		total += sg->length;
-		ret = sg->length ?
-		      krdma_req_add_page(conn, req, sg_page(sg), sg->offset,
-					 sg->length) :
-		      -EINVAL;
+		if (!sg->length)
+			return -EINVAL;
+		ret = krdma_req_add_page(conn, req, sg_page(sg), sg->offset,
+					 sg->length);
 		if (ret)
 			return ret;
 	}
@@ -348,50 +350,22 @@ static bool krdma_req_fits_inline(const struct krdma_conn *conn,
 {
 	u32 len = req->local.len;
 
-	if (krdma_req_dir(req) != DMA_TO_DEVICE)
+	if (req->local.mem > KRDMA_MEM_VIRT ||
+	    krdma_req_dir(req) != DMA_TO_DEVICE)
 		return false;
 	if (krdma_req_is_message(req))
 		len += sizeof(req->hdr);
 	else if (krdma_req_tells_after(conn, req))
 		len = max_t(u32, len, sizeof(req->hdr));
-	return req->local.mem <= KRDMA_MEM_VIRT &&
-	       len <= conn->limits.max_inline;
-}
-
-/* The driver copies the data when it is posted, so no DMA address is needed. */
-static void krdma_req_set_inline(struct krdma_req *req)
-{
-	req->is_inline = true;
-	if (!req->local.len)
-		return;
-	req->nsges = 1;
-	req->few[0] = (struct ib_sge){
-		.addr = (uintptr_t)req->local.virt,
-		.length = req->local.len,
-	};
-}
-
-static int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req)
-{
-	struct ib_device *ibdev = conn->cb.pd->device;
-
-	if (!krdma_req_has_hdr(conn, req))
-		return 0;
-	req->hdr_dma = ib_dma_map_single(ibdev, req->hdr, sizeof(req->hdr),
-					 DMA_TO_DEVICE);
-	return ib_dma_mapping_error(ibdev, req->hdr_dma) ? -ENOMEM : 0;
+	return len <= conn->limits.max_inline;
 }
 
 static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 {
-	u64 pieces;
+	struct ib_device *ibdev = conn->cb.pd->device;
+	u64 pieces = krdma_data_pieces(conn, &req->local);
 	int ret;
 
-	if (krdma_req_fits_inline(conn, req)) {
-		krdma_req_set_inline(req);
-		return 0;
-	}
-	pieces = krdma_data_pieces(conn, &req->local);
 	if (pieces > U16_MAX)
 		return -E2BIG;
 	if (pieces > KRDMA_REQ_SGES) {
@@ -400,11 +374,15 @@ static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 		if (!req->sges)
 			return -ENOMEM;
 	}
-	ret = krdma_req_map_hdr(conn, req);
-	if (ret) {
-		if (req->sges != req->few)
-			kfree(req->sges);
-		return ret;
+	if (krdma_req_has_hdr(conn, req)) {
+		req->hdr_dma = ib_dma_map_single(ibdev, req->hdr,
+						 sizeof(req->hdr),
+						 DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev, req->hdr_dma)) {
+			if (req->sges != req->few)
+				kfree(req->sges);
+			return -ENOMEM;
+		}
 	}
 	ret = krdma_req_map_data(conn, req);
 	if (ret)
@@ -467,27 +445,13 @@ const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
 }
 
 /*
- * Count the slots of a request. A message or an atomic must be one work
- * request, and all work requests must fit into the send queue at once.
+ * Map the memory of a request, and count its slots. A message or an atomic must
+ * be one work request, and all work requests must fit into the send queue at
+ * once.
  */
-static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
-{
-	u32 n = krdma_span_count(req->sges, krdma_req_segs(req),
-				 req->remote_offset, req->local.len,
-				 krdma_req_max_sges(conn, req));
-
-	n += krdma_req_tells_after(conn, req);
-	if (n > conn->limits.send_depth ||
-	    (krdma_req_is_message(req) && n > 1) ||
-	    (krdma_req_is_atomic(req) && n > 1))
-		return -E2BIG;
-	req->wr.slots = n;
-	return 0;
-}
-
-/* Map the memory of a request, and count its work requests. */
 static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 {
+	u32 n;
 	int ret;
 
 	req->sges = req->few;
@@ -495,13 +459,29 @@ static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	req->is_inline = false;
 	if (req->opcode >= KRDMA_OPCODES)
 		return 0;
-	ret = krdma_req_map(conn, req);
-	if (ret)
-		return ret;
-	ret = krdma_req_count(conn, req);
-	if (ret)
+	if (krdma_req_fits_inline(conn, req)) {
+		/* The driver copies the data when they are posted. */
+		req->is_inline = true;
+		req->nsges = !!req->local.len;
+		req->few[0] = (struct ib_sge){
+			.addr = (uintptr_t)req->local.virt,
+			.length = req->local.len,
+		};
+	} else {
+		ret = krdma_req_map(conn, req);
+		if (ret)
+			return ret;
+	}
+	n = krdma_span_count(req->sges, krdma_req_segs(req), req->remote_offset,
+			     req->local.len, krdma_req_max_sges(conn, req));
+	n += krdma_req_tells_after(conn, req);
+	if (n > conn->limits.send_depth ||
+	    (n > 1 && (krdma_req_is_message(req) || krdma_req_is_atomic(req)))) {
 		krdma_req_unmap(conn, req);
-	return ret;
+		return -E2BIG;
+	}
+	req->wr.slots = n;
+	return 0;
 }
 
 /* Prepare a request of krdma_post(). */
@@ -534,24 +514,6 @@ static void krdma_req_unprepare(struct krdma_conn *conn, struct krdma_req *req,
 		krdma_req_unmap(conn, req);
 }
 
-static int krdma_req_prepare_all(struct krdma_conn *conn,
-				 struct krdma_req *first,
-				 const struct krdma_op *op)
-{
-	struct krdma_req *req;
-	int ret;
-
-	for (req = first; req; req = req->next) {
-		ret = op ? krdma_req_prepare(conn, req) :
-			   krdma_req_prepare_users(conn, req);
-		if (ret) {
-			krdma_req_unprepare(conn, first, req);
-			return ret;
-		}
-	}
-	return 0;
-}
-
 /**
  * krdma_req_prepare_reserved - prepare an internal message with a reserved slot
  * @conn: connection with a QP
@@ -576,20 +538,25 @@ void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req)
 	krdma_req_unmap(conn, req);
 }
 
-static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req,
-			  const struct krdma_op *op)
+static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
+			  struct krdma_op *op)
 {
-	int ret;
+	struct krdma_req *req;
+	int ret = 0;
 
 	/* The device exists until krdma_req_leave(). */
 	if (!krdma_req_enter(conn))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	ret = krdma_req_prepare_all(conn, req, op);
-	if (!ret) {
-		ret = krdma_req_enqueue(conn, req, op);
+	for (req = first; req; req = req->next) {
+		ret = op ? krdma_req_prepare(conn, req) :
+			   krdma_req_prepare_users(conn, req);
 		if (ret)
-			krdma_req_unprepare(conn, req, NULL);
+			break;
 	}
+	if (!ret)
+		ret = krdma_req_enqueue(conn, first, op);
+	if (ret)
+		krdma_req_unprepare(conn, first, req);
 	krdma_req_leave(conn);
 	return ret;
 }

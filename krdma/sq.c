@@ -272,28 +272,6 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_WR_KINDS] = {
 };
 
 /*
- * Return the flag that signals a work request. With KRDMA_QUIRK_LATE_READS each
- * work request is signalled.
- */
-static unsigned int krdma_req_signal(const struct krdma_conn *conn)
-{
-	return krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS) ? IB_SEND_SIGNALED :
-							       0;
-}
-
-/*
- * Return the fence for the first work request of a request. With
- * KRDMA_QUIRK_BLOCKED_READS krdma_req_is_fenced_locked() replaces the fence.
- */
-static unsigned int krdma_req_fence(const struct krdma_conn *conn,
-				    const struct krdma_req *req)
-{
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
-		return 0;
-	return req->flags & KRDMA_FENCE ? IB_SEND_FENCE : 0;
-}
-
-/*
  * Add a work request to the batch, chained to the previous one, and return it.
  * If the batch is full, post it first.
  */
@@ -314,55 +292,50 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 	*wr = (struct ib_rdma_wr){
 		.wr.wr_cqe = &conn->sq.part_cqe,
 		.wr.opcode = krdma_wr_opcodes[req->opcode],
-		.wr.send_flags = (req->is_inline ? IB_SEND_INLINE : 0) |
-				 krdma_req_signal(conn),
+		.wr.send_flags = req->is_inline ? IB_SEND_INLINE : 0,
 		.wr.sg_list = &batch->sges[batch->nsges],
 	};
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS))
+		wr->wr.send_flags |= IB_SEND_SIGNALED;
 	return wr;
 }
 
 /*
- * Fill in the message id of a part of a user's message. The message is open
- * until its last part is posted. If the part is a CHUNK, the message stays open
- * until the peer has answered by PULLED, see krdma_push_pulled_locked().
+ * Fill in the header of a message, and add it to a work request. A message is
+ * open until its last part is posted. If the part is a CHUNK, the message stays
+ * open until the peer has answered by PULLED, see krdma_push_pulled_locked().
  */
-static void krdma_batch_set_part_locked(struct krdma_conn *conn,
-					const struct krdma_req *req,
-					struct krdma_wire_hdr *hdr)
-{
-	bool last = le32_to_cpu(hdr->offset) + req->wr.len ==
-		    le32_to_cpu(hdr->msg_len);
-
-	hdr->msg_id = cpu_to_le32(conn->sq.send_id);
-	conn->sq.open = !last || hdr->type == KRDMA_WIRE_CHUNK;
-	if (last)
-		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
-	if (!conn->sq.open)
-		conn->sq.send_id++;
-	if (hdr->type == KRDMA_WIRE_CHUNK) {
-		conn->sq.chunk = req->wr.op;
-		req->wr.op->pending++;
-	}
-}
-
 static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 				       struct krdma_req *req,
 				       struct ib_send_wr *wr)
 {
 	struct krdma_wire_hdr *hdr = krdma_req_hdr(req);
+	struct krdma_sendq *sq = &conn->sq;
 	u16 credits;
+	bool last;
 
 	if (!krdma_wire_is_free(hdr->type)) {
-		credits = krdma_credit_take(&conn->sq.credit);
+		credits = krdma_credit_take(&sq->credit);
 		hdr->credits = cpu_to_le16(credits);
 		trace_krdma_credit_sent(conn->stats.id, credits,
-					conn->sq.credit.unadvertised,
-					conn->sq.credit.avail);
+					sq->credit.unadvertised,
+					sq->credit.avail);
 	}
-	if (krdma_wire_is_part(hdr->type))
-		krdma_batch_set_part_locked(conn, req, hdr);
-	else if (hdr->type == KRDMA_WIRE_START)
-		WRITE_ONCE(conn->sq.greeted, true);
+	if (krdma_wire_is_part(hdr->type)) {
+		last = le32_to_cpu(hdr->offset) + req->wr.len ==
+		       le32_to_cpu(hdr->msg_len);
+		if (last)
+			krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
+		hdr->msg_id = cpu_to_le32(sq->send_id);
+		sq->open = !last || hdr->type == KRDMA_WIRE_CHUNK;
+		sq->send_id += !sq->open;
+	}
+	if (hdr->type == KRDMA_WIRE_CHUNK) {
+		sq->chunk = req->wr.op;
+		sq->chunk->pending++;
+	} else if (hdr->type == KRDMA_WIRE_START) {
+		WRITE_ONCE(sq->greeted, true);
+	}
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
 		.length = sizeof(req->hdr),
@@ -449,8 +422,10 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 			 req->remote_offset, req->local.len);
 	do {
 		wr = krdma_batch_add_locked(conn, req);
-		if (span.left == req->local.len)
-			wr->wr.send_flags |= krdma_req_fence(conn, req);
+		/* See krdma_req_turn_locked() for the replacement. */
+		if (span.left == req->local.len && req->flags & KRDMA_FENCE &&
+		    !krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
+			wr->wr.send_flags |= IB_SEND_FENCE;
 		if (krdma_req_is_message(req))
 			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
 		if (span.seg) {
@@ -460,7 +435,8 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 		wr->wr.num_sge += krdma_span_next(&span, wr->wr.sg_list +
 						  wr->wr.num_sge, max);
 		conn->sq.batch->nsges += wr->wr.num_sge;
-		krdma_batch_set_kind(wr, req);
+		if (req->opcode > KRDMA_READ)
+			krdma_batch_set_kind(wr, req);
 	} while (span.left);
 	if (req->opcode == KRDMA_WRITE_IMM)
 		wr = krdma_batch_tell_locked(conn, req, wr);
@@ -481,7 +457,7 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 /*
  * Check whether an entry with READs may be posted. With
  * KRDMA_QUIRK_BLOCKED_READS the number of READs in flight is limited here, and
- * requests that must not overtake READs wait, see krdma_req_is_fenced_locked().
+ * requests that must not overtake READs wait, see krdma_req_turn_locked().
  *
  * A blocking call and a long message may use the last READ slot, so that a
  * steady stream of READs of krdma_post() cannot starve them. An entry that
@@ -502,55 +478,6 @@ static bool krdma_reads_fit_locked(struct krdma_conn *conn,
 	if (!kwr->op && max > 1)
 		max--;
 	return conn->sq.reads + kwr->slots <= max;
-}
-
-/*
- * Check whether the send queue has slots, and the bytes in flight are below
- * their limit. The request itself may cross the limit, because a single one may
- * exceed it.
- */
-static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
-				       const struct krdma_req *req)
-{
-	return conn->sq.avail >= req->wr.slots &&
-	       (conn->sq.bulk < conn->sq.max_bulk || !req->wr.bulk);
-}
-
-/*
- * Check whether a request must wait for READs that were posted before it. With
- * KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the answer
- * to an earlier READ. So all requests except READs wait here until earlier
- * READs have completed, with KRDMA_FENCE or without. A READ waits for earlier
- * READs only with KRDMA_FENCE, or if too many are in flight.
- */
-static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
-				       const struct krdma_req *req)
-{
-	lockdep_assert_held(&conn->lock);
-	if (req->opcode == KRDMA_READ && !krdma_reads_fit_locked(conn, &req->wr))
-		return true;
-	if (req->opcode == KRDMA_READ && !(req->flags & KRDMA_FENCE))
-		return false;
-	return krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) &&
-	       conn->sq.user_reads;
-}
-
-/*
- * Count the bytes of a request, and ring the doorbell after each quarter of the
- * bytes that may be in flight. The last work request of a doorbell is
- * signalled, so that the next post comes while the adapter still has work.
- */
-static void krdma_req_part_locked(struct krdma_conn *conn,
-				  const struct krdma_req *req, u64 *unsaid)
-{
-	if (!req->wr.bulk)
-		return;
-	conn->sq.bulk += req->wr.len;
-	*unsaid += req->wr.len;
-	if (*unsaid < conn->sq.max_bulk / 4)
-		return;
-	krdma_batch_flush_locked(conn);
-	*unsaid = 0;
 }
 
 /**
@@ -579,18 +506,34 @@ struct krdma_kick {
 	bool held;
 };
 
+/*
+ * Decide about the next request that waits.
+ *
+ * With KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the
+ * answer to an earlier READ. So all requests except READs wait here until
+ * earlier READs of krdma_post() have completed, with KRDMA_FENCE or without. A
+ * READ waits for them only with KRDMA_FENCE, or if too many are in flight.
+ */
 static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 					     const struct krdma_req *req,
 					     struct krdma_kick *kick)
 {
+	bool read = req->opcode == KRDMA_READ;
+
 	lockdep_assert_held(&conn->lock);
-	if (!krdma_req_has_slots_locked(conn, req))
+	/*
+	 * A single request may exceed the limit of bytes in flight, so it may
+	 * cross the limit.
+	 */
+	if (conn->sq.avail < req->wr.slots ||
+	    (req->wr.bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return KRDMA_TURN_STOP;
+	if (read && !krdma_reads_fit_locked(conn, &req->wr))
+		return req->wr.urgent ? KRDMA_TURN_NEXT : KRDMA_TURN_STOP;
 	if (req->wr.urgent)
-		return req->opcode == KRDMA_READ &&
-		       !krdma_reads_fit_locked(conn, &req->wr) ?
-		       KRDMA_TURN_NEXT : KRDMA_TURN_POST;
-	if (krdma_req_is_fenced_locked(conn, req))
+		return KRDMA_TURN_POST;
+	if ((!read || req->flags & KRDMA_FENCE) && conn->sq.user_reads &&
+	    krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
 		return KRDMA_TURN_STOP;
 	if (!krdma_req_takes_credit(req) ||
 	    ((!kick->held || req->wr.follows) &&
@@ -614,6 +557,11 @@ static void krdma_req_leave_locked(struct krdma_conn *conn,
 		smp_store_release(&kwr->op->queued, kwr->op->queued - 1);
 }
 
+/*
+ * Post a request. Ring the doorbell after each quarter of the bytes that may be
+ * in flight. The last work request of a doorbell is signalled, so that the next
+ * post comes while the adapter still has work.
+ */
 static void krdma_req_post_locked(struct krdma_conn *conn,
 				  struct krdma_req *req,
 				  struct krdma_kick *kick)
@@ -629,12 +577,19 @@ static void krdma_req_post_locked(struct krdma_conn *conn,
 		conn->sq.user_reads += !kwr->op;
 	}
 	krdma_req_build_locked(conn, req);
-	krdma_req_part_locked(conn, req, &kick->unsaid);
 	if (krdma_req_takes_credit(req))
 		kick->held = conn->sq.open;
+	if (!kwr->bulk)
+		return;
+	conn->sq.bulk += kwr->len;
+	kick->unsaid += kwr->len;
+	if (kick->unsaid >= conn->sq.max_bulk / 4) {
+		krdma_batch_flush_locked(conn);
+		kick->unsaid = 0;
+	}
 }
 
-/* Return: true if the requests of the next list may be posted. */
+/* Return: true if requests of the next list may be posted. */
 static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 				       struct list_head *list,
 				       struct krdma_kick *kick)
@@ -678,7 +633,8 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	struct krdma_kick kick = { .held = conn->sq.open };
 
 	lockdep_assert_held(&conn->lock);
-	if (krdma_req_kick_list_locked(conn, &conn->sq.urgent, &kick))
+	if (list_empty(&conn->sq.urgent) ||
+	    krdma_req_kick_list_locked(conn, &conn->sq.urgent, &kick))
 		krdma_req_kick_list_locked(conn, &conn->sq.pending, &kick);
 	krdma_batch_flush_locked(conn);
 }
@@ -755,42 +711,18 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 	req = krdma_req(list_first_entry(&conn->sq.pending, struct krdma_wr,
 					 link));
 	return krdma_req_takes_credit(req) &&
-	       krdma_req_has_slots_locked(conn, req) &&
+	       conn->sq.avail >= req->wr.slots &&
 	       !krdma_credit_may_send(&conn->sq.credit, false);
-}
-
-static void krdma_req_queue_locked(struct krdma_conn *conn,
-				   struct krdma_wr *kwr)
-{
-	krdma_stats_posted_locked(conn, kwr);
-	if (kwr->op) {
-		kwr->op->pending++;
-		kwr->op->queued++;
-		/* krdma_req_done() puts this reference. */
-		refcount_inc(&kwr->op->ref);
-	}
-	if (kwr->urgent) {
-		/* READs come last, because only they may have to wait long. */
-		if (kwr->kind == KRDMA_READ)
-			list_add_tail(&kwr->link, &conn->sq.urgent);
-		else
-			list_add(&kwr->link, &conn->sq.urgent);
-		return;
-	}
-	if (kwr->follows)
-		list_add(&kwr->link, &conn->sq.pending);
-	else
-		list_add_tail(&kwr->link, &conn->sq.pending);
-	WRITE_ONCE(conn->sq.npending, conn->sq.npending + 1);
 }
 
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first,
-				    const struct krdma_op *op)
+				    struct krdma_op *op)
 {
 	bool sends = krdma_req_takes_credit(first);
 	struct krdma_need need;
 	struct krdma_req *req;
+	struct krdma_wr *kwr;
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
@@ -804,8 +736,27 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 		if (ret)
 			return ret;
 	}
-	for (req = first; req; req = req->next)
-		krdma_req_queue_locked(conn, &req->wr);
+	for (req = first; req; req = req->next) {
+		kwr = &req->wr;
+		krdma_stats_posted_locked(conn, kwr);
+		if (op) {
+			op->pending++;
+			op->queued++;
+			/* krdma_req_done() puts this reference. */
+			refcount_inc(&op->ref);
+		}
+		if (!kwr->urgent) {
+			list_add_tail(&kwr->link, &conn->sq.pending);
+			WRITE_ONCE(conn->sq.npending, conn->sq.npending + 1);
+		} else if (kwr->kind == KRDMA_READ) {
+			list_add_tail(&kwr->link, &conn->sq.urgent);
+		} else {
+			/* READs come last, because they may wait long. */
+			list_add(&kwr->link, &conn->sq.urgent);
+		}
+		if (kwr->follows)
+			list_move(&kwr->link, &conn->sq.pending);
+	}
 	krdma_req_kick_locked(conn);
 	if (sends && krdma_req_lacks_credit_locked(conn))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
@@ -827,7 +778,7 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
  * Return: 0 or an errno as krdma_post() and krdma_op_post().
  */
 int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
-		      const struct krdma_op *op)
+		      struct krdma_op *op)
 {
 	bool bh = !irqs_disabled(), space;
 	unsigned long flags;
@@ -838,7 +789,7 @@ int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_req_enqueue_locked(conn, first, op);
 	/* The last part of a message lets other messages be posted. */
-	space = op && krdma_space_begin_locked(conn);
+	space = op && conn->sq.space.wanted && krdma_space_begin_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (bh)
 		local_bh_enable();
@@ -1136,20 +1087,6 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 }
 
 /*
- * Return the status of an entry that has completed. A failure ends the
- * connection, and the entry gets the reason for which the connection ends: this
- * failure, if it was the first one. If a flush comes before the reason is
- * known, the entry gets -ECONNRESET.
- */
-static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
-{
-	if (status == IB_WC_SUCCESS)
-		return 0;
-	krdma_qp_failed(conn, status);
-	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
-}
-
-/*
  * Move the entries that a completion ends to @over. Work requests complete in
  * order. Unsignalled ones have no completion if they succeed, so a completion
  * ends all entries up to its own. A work request that fails or is flushed has a
@@ -1176,19 +1113,26 @@ static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	}
 }
 
+/*
+ * Handle a completion. A failure ends the connection, and the entry gets the
+ * reason for which the connection ends: this failure, if it was the first one.
+ * If a flush comes before the reason is known, the entry gets -ECONNRESET.
+ */
 static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
 	struct krdma_conn *conn = kwr->conn;
-	int status = krdma_wr_errno(conn, wc->status);
 	unsigned long flags;
 	LIST_HEAD(over);
 	bool space;
 
+	if (wc->status != IB_WC_SUCCESS)
+		krdma_qp_failed(conn, wc->status);
 	spin_lock_irqsave(&conn->lock, flags);
-	if (kwr->op && status && wc->status != IB_WC_WR_FLUSH_ERR)
+	if (wc->status != IB_WC_SUCCESS)
+		kwr->status = conn->error ?: -ECONNRESET;
+	if (kwr->op && kwr->status && wc->status != IB_WC_WR_FLUSH_ERR)
 		kwr->op->refused = true;
-	kwr->status = status;
 	kwr->over = true;
 	krdma_wr_cut_locked(conn, kwr, &over);
 	krdma_wr_retire_locked(conn, &over);

@@ -131,7 +131,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn);
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
 int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
-		      const struct krdma_op *op);
+		      struct krdma_op *op);
 bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
 void krdma_req_refuse_late(struct krdma_conn *conn);
 int krdma_req_post_reserved_locked(struct krdma_conn *conn,
