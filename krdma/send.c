@@ -25,6 +25,18 @@ struct krdma_source {
 	struct iov_iter *iter;
 };
 
+static int krdma_send_fill(struct krdma_op *op, const struct krdma_source *src,
+			   u32 offset, u32 len)
+{
+	if (!op)
+		return -ENOMEM;
+	if (src->buffer)
+		memcpy(op->data, src->buffer + offset, len);
+	else if (copy_from_iter(op->data, len, src->iter) != len)
+		return -EFAULT;
+	return 0;
+}
+
 /*
  * Send the part that begins at @hdr->offset, and advance @hdr->offset. Wait for
  * the end of the last part.
@@ -34,14 +46,8 @@ static int krdma_send_part(struct krdma_conn *conn, struct krdma_hdr *hdr,
 {
 	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
 	struct krdma_op *op = krdma_op_message(conn, KRDMA_SEND, hdr, len);
-	int ret = 0;
+	int ret = krdma_send_fill(op, src, hdr->offset, len);
 
-	if (!op)
-		return -ENOMEM;
-	if (src->buffer)
-		memcpy(op->data, src->buffer + hdr->offset, len);
-	else if (copy_from_iter(op->data, len, src->iter) != len)
-		ret = -EFAULT;
 	if (!ret)
 		ret = krdma_op_post(conn, op);
 	if (!ret && hdr->offset + len < hdr->msg_len)

@@ -187,6 +187,10 @@ transfers() {
 			# shellcheck disable=SC2086 # words of a command
 			kt failnth $n $what
 			local ret=$kt_ret text=$kt_text
+			if ((ret)) && [[ $what == *send* ]]; then
+				kt send c 64 5000
+				((kt_ret != ${errno[ETIMEDOUT]})) || { wrong=$((wrong + 1)); echo "# ${what%% *} $n: the next send hangs"; }
+			fi
 			kt release c
 			[[ $text == *injected=1* ]] || break
 			kt_ret=$ret

@@ -166,16 +166,33 @@ raw_server() {
 	done
 }
 
+# A message in parts that is sent half ends the connection, so the next send does not wait for its end.
+half_sent() {
+	kt connect w "$server" 7004
+	kt_is 0 "connected to a peer with four receives"
+	kt send w 50000 500
+	kt_is ETIMEDOUT "a message with more parts than the peer has receives times out"
+	kt send w 64 20000
+	kt_is ETIMEDOUT "a send after the half of a message fails"
+	kt_within 0 3000 "a send after the half of a message fails at once"
+	kt release w
+}
+
 if ((NODE == 1)); then
 	expect 0 listen deaf 0.0.0.0 7001
 	expect 0 listen quiet 0.0.0.0 7002
 	expect 0 listen raw 0.0.0.0 7003 raw=1
+	expect 0 listen few 0.0.0.0 7004 recv_depth=4
 	expect 0 kthread quiet hold quiet
+	expect 0 kthread few hold few
 	barrier listening
 	raw_server
 	barrier cancelled
 	kt stop quiet
 	kt_is EINTR "kthread_stop() ends hold ($kt_text)"
+	kt stop few
+	kt_is EINTR "kthread_stop() ends hold of the listener with four receives ($kt_text)"
+	expect 0 release few
 	expect 0 release quiet
 	expect 0 release deaf
 	expect 0 release raw
@@ -185,6 +202,7 @@ else
 	raw_client
 	client_waits
 	client_kthreads
+	half_sent
 	barrier cancelled
 fi
 same_resources "$before" "resources are as before"
