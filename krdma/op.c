@@ -180,9 +180,10 @@ static int krdma_op_give_up(struct krdma_conn *conn, struct krdma_op *op,
  * If the wait times out, or the task is killed, requests that are not posted
  * yet are cancelled. If a request is posted, the connection ends.
  *
- * The CM may report the end of the connection before the completion of a
- * successful work request is handled. In this case the function waits until the
- * drain has handled the completion.
+ * If the connection ends before all requests are posted, the function returns at
+ * once. Afterwards it waits until the drain has handled the completions: the CM
+ * may report the end of the connection before the completion of a successful
+ * work request is handled.
  *
  * Context: process, may sleep. The caller must not hold @conn->setup, which the
  * drain needs.
@@ -191,8 +192,10 @@ static int krdma_op_give_up(struct krdma_conn *conn, struct krdma_op *op,
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
 {
-	int ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
+	int ret = krdma_conn_wait(conn, krdma_op_is_posted, op, until);
 
+	if (!ret)
+		ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
 	if (ret)
 		return krdma_op_give_up(conn, op, ret);
 	return krdma_op_result(conn, op);
@@ -207,7 +210,7 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
  * Works like krdma_op_wait(), but does not wait for completions.
  *
  * Context: process, may sleep.
- * Return: as krdma_op_wait().
+ * Return: as krdma_op_wait(); also an errno if the connection has ended.
  */
 int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 			 unsigned long until)
@@ -216,7 +219,41 @@ int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 
 	if (ret)
 		return krdma_op_give_up(conn, op, ret);
-	return krdma_op_result(conn, op);
+	ret = krdma_op_result(conn, op);
+	/* The doorbell may have failed. */
+	if (!ret && krdma_conn_is_over(conn))
+		ret = krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	return ret;
+}
+
+static bool krdma_op_is_answered(struct krdma_conn *conn, const void *arg)
+{
+	const struct krdma_op *op = arg;
+
+	return READ_ONCE(op->answered) || krdma_op_is_done(conn, op);
+}
+
+/**
+ * krdma_op_wait_answered - wait until the peer has answered a CHUNK
+ * @conn: connection in message mode
+ * @op: operation from krdma_op_post() that sends the CHUNK; the caller keeps its
+ *	reference
+ * @until: time limit in jiffies, from krdma_deadline()
+ *
+ * The completion of the CHUNK may come later. If the connection ends before the
+ * answer, the function returns at once, because no answer is accepted any more.
+ *
+ * Context: process, may sleep.
+ * Return: as krdma_op_wait().
+ */
+int krdma_op_wait_answered(struct krdma_conn *conn, struct krdma_op *op,
+			   unsigned long until)
+{
+	int ret = krdma_conn_wait(conn, krdma_op_is_answered, op, until);
+
+	if (ret)
+		return krdma_op_give_up(conn, op, ret);
+	return krdma_op_wait(conn, op, until);
 }
 
 /**
@@ -245,8 +282,9 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 	wait_event_timeout(conn->wait, krdma_op_is_done(conn, op) ||
 			   krdma_conn_is_over(conn),
 			   msecs_to_jiffies(KRDMA_OP_SETTLE_MS));
-	if (!krdma_op_is_done(conn, op))
-		krdma_conn_abort(conn, ret);
+	if (krdma_op_is_done(conn, op))
+		return krdma_op_result(conn, op);
+	krdma_conn_abort(conn, ret);
 	return ret;
 }
 

@@ -277,12 +277,14 @@ struct krdma_life {
  * enum krdma_busy - activities that only one task at a time may do
  * @KRDMA_BUSY_RECV: take parts of messages off krdma_msg.ready
  * @KRDMA_BUSY_RW: use krdma_msg.copy_buf
+ * @KRDMA_BUSY_PUSH: register memory for a long message, and send the message
  *
  * The values are bits of krdma_sendq.busy.
  */
 enum krdma_busy {
 	KRDMA_BUSY_RECV = BIT(0),
 	KRDMA_BUSY_RW = BIT(1),
+	KRDMA_BUSY_PUSH = BIT(2),
 };
 
 /**

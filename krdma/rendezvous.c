@@ -125,6 +125,7 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 		conn->sq.open = false;
 		conn->sq.send_id++;
 	}
+	WRITE_ONCE(op->answered, true);
 	krdma_op_finish_locked(op, 0);
 	return true;
 }
@@ -151,7 +152,7 @@ static int krdma_push_region(struct krdma_conn *conn,
 	op->calls[0].req.wr.len = len;
 	ret = krdma_op_post(conn, op);
 	if (!ret)
-		ret = krdma_op_wait(conn, op, until);
+		ret = krdma_op_wait_answered(conn, op, until);
 	krdma_op_put(op);
 	return ret;
 }
@@ -204,6 +205,8 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
  * @max: number of bytes of each CHUNK, from krdma_push_max()
  * @until: time limit in jiffies, from krdma_deadline()
  *
+ * One task at a time registers memory, however many tasks send long messages.
+ *
  * Return: 0: the peer has the whole message; or -errno: if a CHUNK was sent,
  * the connection has ended. In both cases only the caller uses @buffer.
  */
@@ -214,13 +217,16 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length, u32 max,
 		.type = KRDMA_WIRE_CHUNK,
 		.msg_len = length,
 	};
-	int ret;
+	int ret = krdma_msg_enter(conn, KRDMA_BUSY_PUSH, until);
 
+	if (ret)
+		return ret;
 	do {
 		ret = krdma_push_chunk(conn, &hdr, buffer, max, until);
 	} while (!ret && hdr.offset < length);
 	if (ret && hdr.offset)
 		krdma_conn_abort(conn, ret);
+	krdma_msg_leave(conn, KRDMA_BUSY_PUSH);
 	return ret;
 }
 

@@ -39,6 +39,7 @@ struct krdma_call {
  *	answer a CHUNK; krdma_conn.lock
  * @queued: number of requests that are not posted yet; krdma_conn.lock
  * @error: errno of the first request that failed; krdma_conn.lock
+ * @answered: the peer has answered the CHUNK by PULLED; krdma_conn.lock
  * @refused: a work request completed with an error other than a flush;
  *	krdma_conn.lock
  * @is_read_on: see KRDMA_QUIRK_READS_FREED
@@ -56,6 +57,7 @@ struct krdma_op {
 	unsigned int pending;
 	unsigned int queued;
 	int error;
+	bool answered;
 	bool refused;
 	bool is_read_on;
 	struct rcu_head rcu;
@@ -107,6 +109,8 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
 int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 			 unsigned long until);
+int krdma_op_wait_answered(struct krdma_conn *conn, struct krdma_op *op,
+			   unsigned long until);
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until);
 void krdma_op_finish_locked(struct krdma_op *op, int error);
