@@ -235,19 +235,22 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 /*
  * Wait until a connection has sent all answers to READs of a region. With
  * KRDMA_QUIRK_LATE_ANSWERS a LOCAL_INV completes only after these answers are
- * sent.
+ * sent. Only the owner of a raw connection may post, so a raw connection ends.
  */
 static void krdma_share_await_answers_of(struct krdma_conn *conn,
 					 struct krdma_region *region,
 					 unsigned long until)
 {
+	struct krdma_noio noio;
 	int ret;
 
 	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS))
 		return;
 	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
+		noio = krdma_noio_enter(&conn->p);
 		ret = krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE,
 					   region->nmrs, until);
+		krdma_noio_leave(noio);
 		if (ret)
 			krdma_conn_abort(conn, ret);
 	}

@@ -198,11 +198,25 @@ static int krdma_rw_copied(struct krdma_conn *conn, void *to, const void *from,
 	return 0;
 }
 
+/*
+ * Return the number of bytes from an offset to the end of the MR of the peer. A
+ * READ that ends there is one work request, so it never exceeds the number of
+ * READs that may be in flight.
+ */
+static u64 krdma_rw_run(const struct krdma_remote *remote, u64 offset)
+{
+	const struct krdma_seg *seg = krdma_remote_segs(remote);
+
+	while (offset >= seg->len)
+		offset -= seg++->len;
+	return seg->len - offset;
+}
+
 /* Read or write by way of the copy buffer, which one task at a time uses. */
 static int krdma_rw_pieces(struct krdma_conn *conn, void *to, const void *from,
 			   size_t length, struct krdma_rw_step *step)
 {
-	u32 len = KRDMA_STAGE_SIZE;
+	u32 len, max = KRDMA_STAGE_SIZE;
 	size_t done = 0;
 	int ret;
 
@@ -210,12 +224,15 @@ static int krdma_rw_pieces(struct krdma_conn *conn, void *to, const void *from,
 	if (ret)
 		return ret;
 	while (done < length && !ret) {
-		len = min_t(size_t, len, length - done);
+		len = min_t(size_t, max, length - done);
+		if (to)
+			len = min_t(u64, len, krdma_rw_run(conn->msg->remote,
+							   step->offset));
 		ret = krdma_rw_copied(conn, to ? to + done : NULL,
 				      from ? from + done : NULL, len, step);
 		if (ret == -E2BIG && len > 1) {
 			/* The piece needs too many work requests. */
-			len /= 2;
+			max = len / 2;
 			ret = 0;
 			continue;
 		}
@@ -268,12 +285,14 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 	step.until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
+	ret = -E2BIG;
 	if (from && length && length <= conn->limits.max_inline) {
 		step.from = from;
 		ret = krdma_rw_execute(conn, &step, length);
-	} else {
-		ret = krdma_rw_pieces(conn, to, from, length, &step);
+		step.from = NULL;
 	}
+	if (ret == -E2BIG)
+		ret = krdma_rw_pieces(conn, to, from, length, &step);
 	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;

@@ -27,8 +27,8 @@
  * up all later requests instead, because requests of krdma_post() keep their
  * order.
  *
- * Only the last work request of a doorbell, and the last one of each operation,
- * are signalled. A completion ends all requests before it. For the exceptions
+ * Only the last work request of a doorbell, and the last one of each request of
+ * an operation, are signalled. A completion ends all requests before it. For the exceptions
  * see quirks.c.
  *
  * An entry (struct krdma_wr) stands for all work requests of a request. A
@@ -532,15 +532,16 @@ static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 		return req->wr.urgent ? KRDMA_TURN_NEXT : KRDMA_TURN_STOP;
 	if (req->wr.urgent)
 		return KRDMA_TURN_POST;
+	if (krdma_req_takes_credit(req) &&
+	    ((kick->held && !req->wr.follows) ||
+	     !krdma_credit_may_send(&conn->sq.credit, false))) {
+		kick->held = true;
+		return req->wr.op ? KRDMA_TURN_SKIP : KRDMA_TURN_STOP;
+	}
 	if ((!read || req->flags & KRDMA_FENCE) && conn->sq.user_reads &&
 	    krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
 		return KRDMA_TURN_STOP;
-	if (!krdma_req_takes_credit(req) ||
-	    ((!kick->held || req->wr.follows) &&
-	     krdma_credit_may_send(&conn->sq.credit, false)))
-		return KRDMA_TURN_POST;
-	kick->held = true;
-	return req->wr.op ? KRDMA_TURN_SKIP : KRDMA_TURN_STOP;
+	return KRDMA_TURN_POST;
 }
 
 /*
@@ -639,6 +640,17 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	krdma_batch_flush_locked(conn);
 }
 
+/* Check whether a request in urgent must be posted before those in pending. */
+static bool krdma_urgent_is_next_locked(struct krdma_conn *conn)
+{
+	const struct krdma_wr *kwr;
+
+	if (list_empty(&conn->sq.urgent))
+		return false;
+	kwr = list_first_entry(&conn->sq.urgent, struct krdma_wr, link);
+	return kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr);
+}
+
 /**
  * krdma_req_have_need_locked - check whether there is room for all requests of
  * a krdma_post()
@@ -659,6 +671,8 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (need->slots > conn->sq.avail ||
 	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
+		return false;
+	if (krdma_urgent_is_next_locked(conn))
 		return false;
 	/* WRITEs and READs may overtake messages of blocking calls. */
 	list_for_each_entry(kwr, &conn->sq.pending, link)
@@ -715,10 +729,27 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 	       !krdma_credit_may_send(&conn->sq.credit, false);
 }
 
+/*
+ * Return the entry of urgent in front of which an operation is inserted. READs
+ * come last, because they may wait long.
+ */
+static struct list_head *krdma_urgent_place_locked(struct krdma_conn *conn,
+						   const struct krdma_wr *first)
+{
+	struct krdma_wr *kwr;
+
+	if (first->kind != KRDMA_READ)
+		list_for_each_entry(kwr, &conn->sq.urgent, link)
+			if (kwr->kind == KRDMA_READ)
+				return &kwr->link;
+	return &conn->sq.urgent;
+}
+
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first,
 				    struct krdma_op *op)
 {
+	struct list_head *place = krdma_urgent_place_locked(conn, &first->wr);
 	bool sends = krdma_req_takes_credit(first);
 	struct krdma_need need;
 	struct krdma_req *req;
@@ -745,15 +776,10 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 			/* krdma_req_done() puts this reference. */
 			refcount_inc(&op->ref);
 		}
-		if (!kwr->urgent) {
-			list_add_tail(&kwr->link, &conn->sq.pending);
+		list_add_tail(&kwr->link, kwr->urgent ? place :
+						       &conn->sq.pending);
+		if (!kwr->urgent)
 			WRITE_ONCE(conn->sq.npending, conn->sq.npending + 1);
-		} else if (kwr->kind == KRDMA_READ) {
-			list_add_tail(&kwr->link, &conn->sq.urgent);
-		} else {
-			/* READs come last, because they may wait long. */
-			list_add(&kwr->link, &conn->sq.urgent);
-		}
 		if (kwr->follows)
 			list_move(&kwr->link, &conn->sq.pending);
 	}
@@ -972,6 +998,7 @@ void krdma_req_end(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
+	conn->sq.chunk = NULL;
 	krdma_req_end_list_locked(conn, &conn->sq.posted,
 				  krdma_req_unsaid_locked(conn), &over);
 	krdma_req_end_list_locked(conn, &conn->sq.urgent, conn->error, &over);
