@@ -210,7 +210,8 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
  * Works like krdma_op_wait(), but does not wait for completions.
  *
  * Context: process, may sleep.
- * Return: as krdma_op_wait(); also an errno if the connection has ended.
+ * Return: as krdma_op_wait(). 0 if the connection has ended afterwards: messages
+ * that have arrived can still be received.
  */
 int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 			 unsigned long until)
@@ -219,11 +220,7 @@ int krdma_op_wait_posted(struct krdma_conn *conn, struct krdma_op *op,
 
 	if (ret)
 		return krdma_op_give_up(conn, op, ret);
-	ret = krdma_op_result(conn, op);
-	/* The doorbell may have failed. */
-	if (!ret && krdma_conn_is_over(conn))
-		ret = krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	return ret;
+	return krdma_op_result(conn, op);
 }
 
 static bool krdma_op_is_answered(struct krdma_conn *conn, const void *arg)

@@ -195,20 +195,24 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 				      const struct ib_send_wr *bad, int error)
 {
 	struct krdma_batch *batch = conn->sq.batch;
-	struct krdma_wr *first = NULL;
+	struct krdma_wr *kwr, *first = NULL;
 	struct list_head posted;
 	unsigned int i;
 
 	for (i = 0; i < batch->n && !first; i++)
 		if (&batch->wrs[i].rdma.wr == bad)
 			first = &batch->reqs[i]->wr;
-	if (first) {
-		list_cut_before(&posted, &conn->sq.posted, &first->link);
-		list_splice_init(&conn->sq.posted, &conn->sq.pending);
-		list_splice(&posted, &conn->sq.posted);
-	}
 	krdma_conn_abort_locked(conn, bad ? krdma_quirk_post_errno(error) :
 					    krdma_quirk_kept_errno(error));
+	if (!first)
+		return;
+	list_cut_before(&posted, &conn->sq.posted, &first->link);
+	/* krdma_op_wait_posted() must not succeed. */
+	list_for_each_entry(kwr, &conn->sq.posted, link)
+		if (kwr->op)
+			WRITE_ONCE(kwr->op->error, conn->error);
+	list_splice_init(&conn->sq.posted, &conn->sq.pending);
+	list_splice(&posted, &conn->sq.posted);
 }
 
 /*
