@@ -11,7 +11,7 @@
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
 # kernels: uml
-# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order stock-6.1/ntr-dma debug-6.1/ntr-dma
 # load: krdma krdma_test
 # timeout: 180
 
