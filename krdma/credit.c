@@ -78,18 +78,6 @@ void krdma_credit_use(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_undo - undo krdma_credit_take() for a message not posted
- * @c: the credits
- * @granted: result of krdma_credit_take()
- */
-void krdma_credit_undo(struct krdma_credit *c, u16 granted)
-{
-	WRITE_ONCE(c->avail, c->avail + 1);
-	c->advertised -= granted;
-	c->unadvertised += granted;
-}
-
-/**
  * krdma_credit_granted - add credits that the peer returned
  * @c: the credits
  * @granted: number from a message's header, not yet checked

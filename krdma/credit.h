@@ -70,7 +70,6 @@ bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n);
 bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved);
 u16 krdma_credit_take(struct krdma_credit *c);
 void krdma_credit_use(struct krdma_credit *c);
-void krdma_credit_undo(struct krdma_credit *c, u16 granted);
 int krdma_credit_granted(struct krdma_credit *c, u16 granted);
 int krdma_credit_arrived(struct krdma_credit *c);
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet);

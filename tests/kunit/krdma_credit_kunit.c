@@ -66,31 +66,6 @@ static void use_grants_no_credits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 1);
 }
 
-static void undo_restores_state_before_take(struct kunit *test)
-{
-	struct krdma_credit c = started(DEPTH, DEPTH), before;
-	u16 granted;
-
-	krdma_credit_reposted(&c, false);
-	before = c;
-	granted = krdma_credit_take(&c);
-	krdma_credit_undo(&c, granted);
-	KUNIT_EXPECT_EQ(test, c.avail, before.avail);
-	KUNIT_EXPECT_EQ(test, c.unadvertised, before.unadvertised);
-}
-
-static void undo_keeps_receives_reposted_after_take(struct kunit *test)
-{
-	struct krdma_credit c = started(DEPTH, DEPTH);
-	u16 granted;
-
-	krdma_credit_reposted(&c, false);
-	granted = krdma_credit_take(&c);
-	krdma_credit_reposted(&c, false);
-	krdma_credit_undo(&c, granted);
-	KUNIT_EXPECT_EQ(test, c.unadvertised, 2);
-}
-
 static void grant_allows_sending(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 2);
@@ -137,18 +112,6 @@ static void message_beyond_own_grants_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 	krdma_credit_take(&c);
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
-}
-
-static void undone_grant_is_not_usable_by_peer(struct kunit *test)
-{
-	struct krdma_credit c = started(1, DEPTH);
-	u16 granted;
-
-	krdma_credit_arrived(&c);
-	krdma_credit_reposted(&c, false);
-	granted = krdma_credit_take(&c);
-	krdma_credit_undo(&c, granted);
-	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 }
 
 static void grant_message_is_due_at_half_a_queue(struct kunit *test)
@@ -533,7 +496,6 @@ static void unsent_grants_are_not_counted(struct kunit *test)
 		krdma_credit_arrived(&c);
 		krdma_credit_reposted(&c, false);
 	}
-	krdma_credit_undo(&c, krdma_credit_take(&c));
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 }
 
@@ -543,13 +505,10 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(last_credit_is_reserved_for_grants),
 	KUNIT_CASE(take_grants_all_owed_credits_once),
 	KUNIT_CASE(use_grants_no_credits),
-	KUNIT_CASE(undo_restores_state_before_take),
-	KUNIT_CASE(undo_keeps_receives_reposted_after_take),
 	KUNIT_CASE(grant_allows_sending),
 	KUNIT_CASE(grant_beyond_peer_depth_is_refused),
 	KUNIT_CASE(grant_of_zero_is_accepted),
 	KUNIT_CASE(message_beyond_own_grants_is_refused),
-	KUNIT_CASE(undone_grant_is_not_usable_by_peer),
 	KUNIT_CASE(grant_message_is_due_at_half_a_queue),
 	KUNIT_CASE(owed_credits_may_be_a_whole_queue),
 	KUNIT_CASE(max_depth_does_not_overflow),
