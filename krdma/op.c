@@ -181,9 +181,9 @@ static int krdma_op_give_up(struct krdma_conn *conn, struct krdma_op *op,
  * yet are cancelled. If a request is posted, the connection ends.
  *
  * If the connection ends before all requests are posted, the function returns at
- * once. Afterwards it waits until the drain has handled the completions: the CM
- * may report the end of the connection before the completion of a successful
- * work request is handled.
+ * once. If it ends later, the function waits until the drain has handled the
+ * completions: the CM may report the end of the connection before the completion
+ * of a successful work request is handled.
  *
  * Context: process, may sleep. The caller must not hold @conn->setup, which the
  * drain needs.

@@ -209,7 +209,7 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 	list_cut_before(&posted, &conn->sq.posted, &first->link);
 	/* krdma_op_wait_posted() must not succeed. */
 	list_for_each_entry(kwr, &conn->sq.posted, link)
-		if (kwr->op)
+		if (kwr->op && !kwr->op->error)
 			WRITE_ONCE(kwr->op->error, conn->error);
 	list_splice_init(&conn->sq.posted, &conn->sq.pending);
 	list_splice(&posted, &conn->sq.posted);
@@ -649,6 +649,7 @@ static bool krdma_urgent_is_next_locked(struct krdma_conn *conn)
 {
 	const struct krdma_wr *kwr;
 
+	lockdep_assert_held(&conn->lock);
 	if (list_empty(&conn->sq.urgent))
 		return false;
 	kwr = list_first_entry(&conn->sq.urgent, struct krdma_wr, link);
@@ -742,6 +743,7 @@ static struct list_head *krdma_urgent_place_locked(struct krdma_conn *conn,
 {
 	struct krdma_wr *kwr;
 
+	lockdep_assert_held(&conn->lock);
 	if (first->kind != KRDMA_READ)
 		list_for_each_entry(kwr, &conn->sq.urgent, link)
 			if (kwr->kind == KRDMA_READ)
