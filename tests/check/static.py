@@ -233,11 +233,12 @@ def python(log):
 
 def locks(log):
     """Does each function of vrfm with the suffix _locked assert its lock?"""
-    wrong = [f"{name}: {function}() asserts no lock\n" for name in files(r"^vrfm/.*\.[ch]$")
-             for function, body in LOCKED.findall((TOP / name).read_text(encoding="utf-8"))
+    found = [(name, *match) for name in files(r"^vrfm/.*\.[ch]$")
+             for match in LOCKED.findall((TOP / name).read_text(encoding="utf-8"))]
+    wrong = [f"{name}: {function}() asserts no lock\n" for name, function, body in found
              if not re.search(r"^\tlockdep_assert", body, re.M)]
     write(log, "".join(wrong))
-    return not wrong
+    return bool(found) and not wrong
 
 
 def license_headers(log):
