@@ -3,9 +3,10 @@
  * Queue pairs: create, modify, query, destroy, and their end by errors.
  *
  * A poll or a transmitter holds a QP while it uses it (ntrdma_qp_hold()), and
- * does not sleep before it puts the QP. To reset or destroy a QP, ntrdma_qp_close() ends the
- * reference of the creator, and waits for the others. Posts do not hold the QP,
- * because the consumer must not post to a QP that it destroys.
+ * does not sleep before it puts the QP. To reset or destroy a QP,
+ * ntrdma_qp_close() ends the reference of the creator, and waits for the others.
+ * Posts do not hold the QP, because the consumer must not post to a QP that it
+ * destroys.
  *
  * An RC QP is bound to the session of its peer when it moves to RTR, under
  * ntrdma_dev.mutex. So it either sees that the session has ended, or
