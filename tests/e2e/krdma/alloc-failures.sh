@@ -189,7 +189,7 @@ transfers() {
 			local ret=$kt_ret text=$kt_text
 			if ((ret)) && [[ $what == *send* ]]; then
 				kt send c 64 5000
-				((kt_ret != ${errno[ETIMEDOUT]})) || { wrong=$((wrong + 1)); echo "# ${what%% *} $n: the next send hangs"; }
+				((kt_ret != errno[ETIMEDOUT])) || { wrong=$((wrong + 1)); echo "# ${what%% *} $n: the next send hangs"; }
 			fi
 			kt release c
 			[[ $text == *injected=1* ]] || break
