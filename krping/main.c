@@ -106,11 +106,13 @@ static struct krping_wait *krping_wait_take(struct krping_file *kf)
 
 /*
  * Stop the run of an interrupted write() that will not be restarted, for
- * example because a signal handler ran.
+ * example because a signal handler ran. There is no run if write() was
+ * interrupted while it connected.
  */
 static void krping_wait_abandon(struct krping_wait *wait)
 {
-	krping_run_stop(wait->run, -EINTR);
+	if (wait->run)
+		krping_run_stop(wait->run, -EINTR);
 	krping_wait_free(wait);
 }
 

@@ -420,6 +420,14 @@ stopped() {
 		((status == 143 || status == 1))
 		ok $? "a signal ends a stopped writer of a command: $status"
 		check "the run of a stopped writer ends by the signal" within 5 krping_idle
+		# The writer is stopped while it looks for an address that nobody has, and killed before it goes on.
+		echo "client,addr=10.56.0.199,port=7499,conn_timeout=20000" 2>/dev/null >/proc/krping &
+		sleep 0.5
+		kill -STOP $!
+		sleep 0.5
+		kill -KILL $!
+		{ wait $!; } 2>/dev/null
+		check "no run is left of a writer that was stopped and killed while it connected" within 5 krping_idle
 	fi
 }
 
