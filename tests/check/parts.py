@@ -237,6 +237,12 @@ def scripts(members):
     return ("lib.sh", *(name for path, values in members for name in (path.name, *values.get("add", "").split())))
 
 
+def packages_of(values):
+    """Return the groups of Debian packages that a scenario needs beyond those of all scenarios."""
+    narrow = ("narrow",) if "narrow" in values else ()
+    return (*narrow, "drawing") if "../../tools/krping" in values.get("add", "").split() else narrow
+
+
 def scenario(path, values, place, long=True, tour="", lasting=0):
     """Return the part for a scenario on a kernel.  If LASTING is not 0, the scenario runs for that many seconds."""
     timeout = patience(values, place) + lasting
@@ -255,7 +261,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
     return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
                 (lambda: [skew.revision()]) if "previous" in values else tuple,
-                brings_userspace([(path, values)]), groups=("narrow",) if "narrow" in values else ())
+                brings_userspace([(path, values)]), groups=packages_of(values))
 
 
 def beside_previous(kernel, names, argv, path, limit):
