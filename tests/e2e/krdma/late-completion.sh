@@ -19,7 +19,7 @@
 
 before=$(resources)
 barrier begun
-rounds=50
+rounds=$((40 * slow))
 late_ms=20
 
 # in_time: end the delay of handlers. Check that no queue was destroyed while its handler was delayed ("early"), and
