@@ -66,6 +66,11 @@ struct ntrdma_backend_ops {
  * @ring_kb: maximum size of a ring, in KiB; 0: the default of the core
  * @netdev: interface with the addresses of the device; the device takes a
  *	reference of its own
+ * @eth: @netdev is an interface of ntrdma_eth_create(), whose packets go
+ *	through the windows. Only the back end can remove such a device
+ * @lease: word that has the value @lease_value as long as the member may use
+ *	its windows, or NULL. It stays readable until @ops->release()
+ * @lease_value: value of the word
  * @dma_device: device for the DMA API, see ntrdma_dma_device_get(); NULL:
  *	addresses of work requests are kernel addresses
  */
@@ -77,6 +82,9 @@ struct ntrdma_config {
 	u8 members;
 	u32 ring_kb;
 	struct net_device *netdev;
+	bool eth;
+	const __le64 *lease;
+	__le64 lease_value;
 	struct device *dma_device;
 };
 

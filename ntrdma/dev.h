@@ -18,6 +18,7 @@
  * Order of locks: ntrdma_dev.mutex > ntrdma_qp.lock > ntrdma_srq.lock >
  * ntrdma_cq.lock; ntrdma_lane.lock is taken under any of the spinlocks.
  * ntrdma_mr.lock is taken under no spinlock, and none is taken under it.
+ * ntrdma_peer.eth_lock is taken under the lock of a transmit queue.
  */
 #ifndef NTRDMA_DEV_H
 #define NTRDMA_DEV_H
@@ -174,6 +175,7 @@ struct ntrdma_link_ring {
  * @beating: the beat timer writes the beat
  * @refused: last reason to refuse a hello that was logged; ntrdma_dev.mutex
  * @sessions: number of sessions that came up; ntrdma_dev.mutex
+ * @eth_lock: makes the caller the transmitter of the ring for Ethernet; bh
  * @ring: rings
  */
 struct ntrdma_peer {
@@ -192,7 +194,8 @@ struct ntrdma_peer {
 	bool beating;
 	enum ntrdma_reason refused;
 	u32 sessions;
-	struct ntrdma_link_ring ring[NTRDMA_LANES];
+	spinlock_t eth_lock; /* see @eth_lock above */
+	struct ntrdma_link_ring ring[NTRDMA_RINGS];
 };
 
 /**
@@ -209,7 +212,7 @@ struct ntrdma_peer {
  * @peers: links by number of the member, RCU; that with the own number is the
  *	link to this device itself
  * @own: memory of the window of the link to this device itself
- * @lane: lanes
+ * @lane: lanes; the last one polls the rings for Ethernet, if there are any
  * @napi_dev: dummy interface of the NAPI contexts
  * @link_work: looks at the pages of all peers
  * @beat_timer: moves the beat; it does not depend on free processors for work
@@ -241,7 +244,7 @@ struct ntrdma_dev {
 	struct mutex mutex; /* see @mutex above */
 	struct ntrdma_peer __rcu *peers[NTRDMA_MEMBERS];
 	void *own;
-	struct ntrdma_lane lane[NTRDMA_LANES];
+	struct ntrdma_lane lane[NTRDMA_RINGS];
 	struct net_device *napi_dev;
 	struct delayed_work link_work;
 	struct timer_list beat_timer;
@@ -265,6 +268,20 @@ struct ntrdma_dev {
 static inline struct ntrdma_dev *to_ntrdma_dev(struct ib_device *ib)
 {
 	return container_of(ib, struct ntrdma_dev, ib);
+}
+
+/* The link of a device to itself has no ring for Ethernet. */
+static inline bool ntrdma_peer_has_eth(const struct ntrdma_peer *peer)
+{
+	return peer->dev->config.eth &&
+	       peer->member != peer->dev->config.member;
+}
+
+static inline bool ntrdma_peer_has_ring(const struct ntrdma_peer *peer, u8 ring)
+{
+	if (ring == NTRDMA_ETH_RING)
+		return ntrdma_peer_has_eth(peer);
+	return ring < peer->session.terms.lanes;
 }
 
 static inline void ntrdma_count(struct ntrdma_dev *dev, enum ntrdma_stat stat)
@@ -332,7 +349,10 @@ void ntrdma_peer_ring(struct ntrdma_peer *peer, u8 lane);
 void ntrdma_lane_kick(struct ntrdma_qp *qp);
 void ntrdma_lane_finish(struct ntrdma_qp *qp);
 void ntrdma_lane_forget(struct ntrdma_qp *qp);
+void ntrdma_lane_expect(struct ntrdma_lane *lane);
 bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane);
+bool ntrdma_ring_is_stuck(struct ntrdma_peer *peer, u8 lane);
+bool ntrdma_ring_has_moved(struct ntrdma_peer *peer, u8 lane);
 bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,
 			 u8 lane, u32 bytes);
 void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
@@ -350,6 +370,11 @@ void ntrdma_dealloc_driver(struct ib_device *ib);
 int ntrdma_local_init(void);
 void ntrdma_local_close(void);
 void ntrdma_local_exit(void);
+
+/* ivshmem.c */
+const char *ntrdma_shm_bad_param(void);
+int ntrdma_shm_init(void);
+void ntrdma_shm_exit(void);
 
 /* ib.c */
 int ntrdma_ib_register(struct ntrdma_dev *dev);

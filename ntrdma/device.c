@@ -42,12 +42,16 @@
 
 static DEFINE_MUTEX(ntrdma_devs_mutex);
 static LIST_HEAD(ntrdma_devs);
+/* The machine is suspended, or reboots; ntrdma_devs_mutex. */
+static bool ntrdma_devs_suspended;
 
 static void ntrdma_devs_add(struct ntrdma_dev *dev)
 {
 	get_device(&dev->ib.dev);
 	mutex_lock(&ntrdma_devs_mutex);
 	list_add_tail(&dev->entry, &ntrdma_devs);
+	if (ntrdma_devs_suspended)
+		ntrdma_links_suspend(dev, true);
 	mutex_unlock(&ntrdma_devs_mutex);
 }
 
@@ -114,6 +118,7 @@ static void ntrdma_devs_set_suspended(bool suspended)
 	struct ntrdma_dev *dev;
 
 	mutex_lock(&ntrdma_devs_mutex);
+	ntrdma_devs_suspended = suspended;
 	list_for_each_entry(dev, &ntrdma_devs, entry)
 		ntrdma_links_suspend(dev, suspended);
 	mutex_unlock(&ntrdma_devs_mutex);
@@ -155,7 +160,8 @@ static struct ntrdma_peer *ntrdma_peer_alloc(struct ntrdma_dev *dev, u8 member,
 	peer->member = member;
 	peer->window = *window;
 	ntrdma_session_init(&peer->session);
-	for (i = 0; i < NTRDMA_LANES; i++)
+	spin_lock_init(&peer->eth_lock);
+	for (i = 0; i < NTRDMA_RINGS; i++)
 		INIT_LIST_HEAD(&peer->ring[i].waiting);
 	return peer;
 }
@@ -185,12 +191,13 @@ static int ntrdma_peer_insert(struct ntrdma_dev *dev, struct ntrdma_peer *peer)
 int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 		    const struct ntrdma_window *window)
 {
+	bool eth = dev->config.eth && member != dev->config.member;
 	struct ntrdma_peer *peer;
 	u32 ring_bytes, chunk;
 	int ret;
 
 	if (member >= NTRDMA_MEMBERS ||
-	    !ntrdma_sizes_fit(window->size, dev->lanes, false,
+	    !ntrdma_sizes_fit(window->size, dev->lanes, eth,
 			      ntrdma_ring_limit(dev), &ring_bytes, &chunk))
 		return -EINVAL;
 	peer = ntrdma_peer_alloc(dev, member, window);

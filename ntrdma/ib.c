@@ -41,7 +41,9 @@ static int ntrdma_query_device(struct ib_device *ib,
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SYS_IMAGE_GUID;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	if (!to_ntrdma_dev(ib)->config.eth)
+		attr->kernel_cap_flags |= IBK_ALLOW_USER_UNREG;
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	ntrdma_set_limits(attr);
 	return 0;

@@ -28,6 +28,7 @@
 
 #include <compat.h>
 
+#include "eth.h"
 #include "verbs.h"
 #include "win.h"
 
@@ -65,6 +66,12 @@ static bool ntrdma_quota_is_used(const struct ntrdma_quota *quota)
 	return quota->frames <= 0 || quota->bytes <= 0;
 }
 
+static bool ntrdma_has_lane(const struct ntrdma_dev *dev, u8 number)
+{
+	return number == NTRDMA_ETH_RING ? dev->config.eth :
+					   number < dev->lanes;
+}
+
 /*
  * Return the peer if its rings may be used. They stay usable until the end of
  * the caller's RCU read-side section.
@@ -78,7 +85,7 @@ static struct ntrdma_peer *ntrdma_lane_peer(struct ntrdma_lane *lane,
 		return NULL;
 	if (atomic_read(&peer->fault) || ntrdma_win_is_cut(lane->dev))
 		return NULL;
-	return lane->number < peer->session.terms.lanes ? peer : NULL;
+	return ntrdma_peer_has_ring(peer, lane->number) ? peer : NULL;
 }
 
 static bool ntrdma_peer_is_usable(struct ntrdma_peer *peer)
@@ -225,6 +232,34 @@ bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane)
 
 	return since && time_after(jiffies, since +
 				   msecs_to_jiffies(NTRDMA_BLOCKED_MS));
+}
+
+/**
+ * ntrdma_ring_is_stuck - check whether to give up sending to a peer
+ * @peer: peer
+ * @lane: number of the lane
+ *
+ * Context: as ntrdma_ring_is_blocked(), in an RCU read-side section.
+ * Return: true if the session ends, or if the ring has had no room for long.
+ */
+bool ntrdma_ring_is_stuck(struct ntrdma_peer *peer, u8 lane)
+{
+	return !ntrdma_peer_is_usable(peer) ||
+	       ntrdma_ring_is_blocked(peer, lane);
+}
+
+/**
+ * ntrdma_ring_has_moved - check whether a peer has consumed
+ * @peer: peer
+ * @lane: number of the lane
+ *
+ * Context: as ntrdma_ring_is_stuck().
+ * Return: true if the peer has consumed since ntrdma_slot_reserve() found no
+ * room.
+ */
+bool ntrdma_ring_has_moved(struct ntrdma_peer *peer, u8 lane)
+{
+	return ntrdma_tx_moved(peer, lane);
 }
 
 /*
@@ -476,6 +511,18 @@ static void ntrdma_lane_busy(struct ntrdma_lane *lane)
 		      HRTIMER_MODE_REL);
 }
 
+/**
+ * ntrdma_lane_expect - poll a lane soon, because an answer is likely
+ * @lane: lane
+ *
+ * Context: any, except hard interrupts; RCU read-side section.
+ */
+void ntrdma_lane_expect(struct ntrdma_lane *lane)
+{
+	if (!test_bit(NTRDMA_LANE_CLOSED, &lane->flags))
+		ntrdma_lane_busy(lane);
+}
+
 static void ntrdma_lane_try_transmit(struct ntrdma_lane *lane)
 {
 	local_bh_disable();
@@ -596,6 +643,7 @@ static bool ntrdma_rx_take(struct ntrdma_lane *lane, struct ntrdma_peer *peer,
 		.filled = ntrdma_ring_filled(&ring->rx),
 		.to_end = ntrdma_ring_to_end(&ring->rx, ring->rx.cons),
 		.chunk = peer->chunk,
+		.is_eth = lane->number == NTRDMA_ETH_RING,
 	};
 	const void *cell = ring->in + (size_t)NTRDMA_CELL *
 			   ntrdma_ring_slot(&ring->rx, ring->rx.cons);
@@ -605,7 +653,9 @@ static bool ntrdma_rx_take(struct ntrdma_lane *lane, struct ntrdma_peer *peer,
 	ntrdma_win_copy(&hdr, cell, sizeof(hdr));
 	if (ntrdma_rx_bad(peer, ntrdma_frame_decode(&frame, &hdr, &at)))
 		return false;
-	if (frame.kind != NTRDMA_PAD)
+	if (frame.kind == NTRDMA_ETH)
+		ntrdma_eth_take(lane, &frame, cell + NTRDMA_CELL);
+	else if (frame.kind != NTRDMA_PAD)
 		ntrdma_take(lane, peer, &frame, frame.bytes <= NTRDMA_SHORT ?
 			    hdr.data : cell + NTRDMA_CELL);
 	ring->rx.cons += frame.cells;
@@ -713,6 +763,8 @@ static void ntrdma_lane_room(struct ntrdma_lane *lane)
 			continue;
 		WRITE_ONCE(ring->woken, cons);
 		list_splice_init(&ring->waiting, &lane->ready);
+		if (lane->number == NTRDMA_ETH_RING)
+			ntrdma_eth_wake(peer);
 	}
 	spin_unlock(&lane->lock);
 }
@@ -917,8 +969,9 @@ int ntrdma_lanes_init(struct ntrdma_dev *dev)
 	dev->napi_dev = krdma_alloc_dummy();
 	if (!dev->napi_dev)
 		return -ENOMEM;
-	for (i = 0; i < dev->lanes; i++)
-		ntrdma_lane_init(dev, i);
+	for (i = 0; i < NTRDMA_RINGS; i++)
+		if (ntrdma_has_lane(dev, i))
+			ntrdma_lane_init(dev, i);
 	return 0;
 }
 
@@ -938,10 +991,12 @@ void ntrdma_lanes_stop(struct ntrdma_dev *dev)
 
 	if (!dev->napi_dev)
 		return;
-	for (i = 0; i < dev->lanes; i++)
+	for (i = 0; i < NTRDMA_RINGS; i++)
 		set_bit(NTRDMA_LANE_CLOSED, &dev->lane[i].flags);
 	synchronize_rcu();
-	for (i = 0; i < dev->lanes; i++) {
+	for (i = 0; i < NTRDMA_RINGS; i++) {
+		if (!ntrdma_has_lane(dev, i))
+			continue;
 		hrtimer_cancel(&dev->lane[i].timer);
 		napi_disable(&dev->lane[i].napi);
 	}
@@ -959,20 +1014,23 @@ void ntrdma_lanes_free(struct ntrdma_dev *dev)
 
 	if (!dev->napi_dev)
 		return;
-	for (i = 0; i < dev->lanes; i++)
-		netif_napi_del(&dev->lane[i].napi);
+	for (i = 0; i < NTRDMA_RINGS; i++)
+		if (ntrdma_has_lane(dev, i))
+			netif_napi_del(&dev->lane[i].napi);
 	krdma_free_dummy(dev->napi_dev);
 	dev->napi_dev = NULL;
 }
 
+/* The memory of the ring for Ethernet follows that of the last lane. */
 static void ntrdma_link_ring_init(struct ntrdma_peer *peer, u8 lane,
-				  u32 ring_bytes)
+				  const struct ntrdma_terms *terms)
 {
 	struct ntrdma_link_ring *ring = &peer->ring[lane];
-	size_t offset = ntrdma_ring_offset(lane, ring_bytes);
+	u8 place = lane == NTRDMA_ETH_RING ? terms->lanes : lane;
+	size_t offset = ntrdma_ring_offset(place, terms->ring_bytes);
 
-	ntrdma_ring_init(&ring->rx, ring_bytes);
-	ntrdma_ring_init(&ring->tx, ring_bytes);
+	ntrdma_ring_init(&ring->rx, terms->ring_bytes);
+	ntrdma_ring_init(&ring->tx, terms->ring_bytes);
 	ring->in = peer->window.in + offset;
 	ring->out = peer->window.out + offset;
 	ring->bell = 0;
@@ -999,15 +1057,17 @@ void ntrdma_lane_open(struct ntrdma_peer *peer,
 	u8 i;
 
 	lockdep_assert_held(&peer->dev->mutex);
-	for (i = 0; i < terms->lanes; i++)
-		ntrdma_link_ring_init(peer, i, terms->ring_bytes);
+	for (i = 0; i < NTRDMA_RINGS; i++)
+		if (ntrdma_peer_has_ring(peer, i))
+			ntrdma_link_ring_init(peer, i, terms);
 	peer->number = peer->session.my;
 	peer->yours = peer->session.yours;
 	peer->chunk = terms->chunk;
 	atomic_set(&peer->fault, NTRDMA_REASON_NONE);
 	smp_store_release(&peer->open, true); /* ntrdma_lane_peer() */
-	for (i = 0; i < peer->dev->lanes; i++)
-		ntrdma_lane_schedule(&peer->dev->lane[i]);
+	for (i = 0; i < NTRDMA_RINGS; i++)
+		if (ntrdma_has_lane(peer->dev, i))
+			ntrdma_lane_schedule(&peer->dev->lane[i]);
 }
 
 /**
@@ -1021,7 +1081,9 @@ void ntrdma_lane_wake(struct ntrdma_peer *peer)
 	struct ntrdma_dev *dev = peer->dev;
 	u8 i;
 
-	for (i = 0; i < dev->lanes; i++) {
+	for (i = 0; i < NTRDMA_RINGS; i++) {
+		if (!ntrdma_has_lane(dev, i))
+			continue;
 		ntrdma_lane_unwait(&dev->lane[i], peer);
 		ntrdma_lane_schedule(&dev->lane[i]);
 	}
@@ -1063,7 +1125,9 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
 	u32 indexes;
 	u8 i;
 
-	for (i = 0; i < dev->lanes && i < peer->session.terms.lanes; i++) {
+	for (i = 0; i < NTRDMA_RINGS; i++) {
+		if (!ntrdma_has_lane(dev, i) || !ntrdma_peer_has_ring(peer, i))
+			continue;
 		ring = &peer->ring[i];
 		is_late = ntrdma_lane_is_late(&dev->lane[i], peer, &indexes);
 		if (is_late && ring->is_late && ring->late == indexes) {
@@ -1072,10 +1136,12 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
 		}
 		ring->is_late = is_late;
 		ring->late = indexes;
-		/* Datagrams that wait for this ring are dropped. */
+		/* Datagrams and packets that wait for this ring are dropped. */
 		if (ntrdma_ring_is_blocked(peer, i)) {
 			ntrdma_lane_unwait(&dev->lane[i], peer);
 			ntrdma_lane_schedule(&dev->lane[i]);
+			if (i == NTRDMA_ETH_RING)
+				ntrdma_eth_wake(peer);
 		}
 	}
 }
@@ -1089,7 +1155,7 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
  */
 void ntrdma_bell(struct ntrdma_dev *dev, u8 lane)
 {
-	if (lane >= dev->lanes)
+	if (lane >= NTRDMA_RINGS || !ntrdma_has_lane(dev, lane))
 		return;
 	ntrdma_count(dev, NTRDMA_STAT_BELLS_TAKEN);
 	ntrdma_lane_schedule(&dev->lane[lane]);

@@ -28,6 +28,7 @@
 #include <linux/utsname.h>
 
 #include "emulate.h"
+#include "eth.h"
 #include "verbs.h"
 #include "win.h"
 
@@ -92,9 +93,9 @@ static void ntrdma_link_offer(const struct ntrdma_peer *peer,
 	ether_addr_copy(ours->mac, dev->mac);
 	strscpy(ours->name, init_utsname()->nodename, sizeof(ours->name));
 	/* ntrdma_peer_add() has checked that the window is large enough. */
-	ntrdma_sizes_fit(peer->window.size, dev->lanes, false,
-			 ntrdma_ring_limit(dev), &ours->ring_bytes,
-			 &ours->chunk);
+	ntrdma_sizes_fit(peer->window.size, dev->lanes,
+			 ntrdma_peer_has_eth(peer), ntrdma_ring_limit(dev),
+			 &ours->ring_bytes, &ours->chunk);
 }
 
 static void ntrdma_page_rings(struct ntrdma_peer *peer)
@@ -328,11 +329,13 @@ static void ntrdma_links_close(struct ntrdma_dev *dev, unsigned long lost)
 		peer = ntrdma_link_peer(dev, i);
 		ntrdma_lane_wake(peer);
 		ntrdma_link_note_lost(peer);
-		if (peer->session.state != NTRDMA_LINK_LOSS || dev->cut)
+		if (peer->session.state != NTRDMA_LINK_LOSS ||
+		    ntrdma_win_is_cut(dev))
 			continue;
 		ntrdma_win_set(peer, NTRDMA_WORD(state), NTRDMA_WIRE_HELLO);
 		ntrdma_peer_ring(peer, 0);
 	}
+	ntrdma_eth_changed(dev);
 }
 
 static void ntrdma_link_open(struct ntrdma_peer *peer)
@@ -342,11 +345,12 @@ static void ntrdma_link_open(struct ntrdma_peer *peer)
 	ntrdma_lane_open(peer, &peer->session.terms);
 	ntrdma_peer_ring(peer, 0);
 	ntrdma_link_note_up(peer);
+	ntrdma_eth_changed(peer->dev);
 }
 
 static void ntrdma_link_repeat(struct ntrdma_peer *peer)
 {
-	if (peer->dev->cut)
+	if (ntrdma_win_is_cut(peer->dev))
 		return;
 	if (peer->session.state == NTRDMA_LINK_HELLO)
 		ntrdma_page_write(peer, NTRDMA_WIRE_HELLO);
@@ -361,7 +365,7 @@ static bool ntrdma_link_look(struct ntrdma_peer *peer)
 	struct ntrdma_look look;
 	enum ntrdma_step step;
 
-	if (!peer->dev->cut)
+	if (!ntrdma_win_is_cut(peer->dev))
 		ntrdma_link_read(peer, &look);
 	else if (peer->session.state == NTRDMA_LINK_UP)
 		ntrdma_link_read_cut(peer, &look);
@@ -385,7 +389,8 @@ static bool ntrdma_link_step(struct ntrdma_peer *peer, bool tick)
 {
 	enum ntrdma_reason fault = atomic_read(&peer->fault);
 
-	if (peer->session.state == NTRDMA_LINK_LOSS && tick && !peer->dev->cut)
+	if (peer->session.state == NTRDMA_LINK_LOSS && tick &&
+	    !ntrdma_win_is_cut(peer->dev))
 		ntrdma_link_begin(peer);
 	if (peer->open && fault) {
 		ntrdma_session_fail(&peer->session, fault);
@@ -396,7 +401,7 @@ static bool ntrdma_link_step(struct ntrdma_peer *peer, bool tick)
 	if (!tick)
 		return false;
 	ntrdma_link_repeat(peer);
-	if (peer->open && !peer->dev->cut)
+	if (peer->open && !ntrdma_win_is_cut(peer->dev))
 		ntrdma_lane_check(peer);
 	return false;
 }
@@ -503,7 +508,7 @@ static void ntrdma_link_say_leaving(struct ntrdma_peer *peer,
 				    enum ntrdma_reason reason)
 {
 	WRITE_ONCE(peer->beating, false);
-	if (peer->dev->cut)
+	if (ntrdma_win_is_cut(peer->dev))
 		return;
 	ntrdma_win_set(peer, NTRDMA_WORD(reason), reason);
 	ntrdma_win_publish(peer, NTRDMA_WORD(state), NTRDMA_WIRE_LEAVING);
@@ -528,7 +533,7 @@ static void ntrdma_links_leave(struct ntrdma_dev *dev, unsigned long members,
 		ntrdma_session_stop(&peer->session);
 	}
 	ntrdma_links_close(dev, lost);
-	if (!dev->cut)
+	if (!ntrdma_win_is_cut(dev))
 		ntrdma_links_wait_left(dev, lost);
 }
 
@@ -568,7 +573,7 @@ void ntrdma_link_start(struct ntrdma_peer *peer)
 	struct ntrdma_dev *dev = peer->dev;
 
 	lockdep_assert_held(&dev->mutex);
-	if (!ntrdma_links_wanted(dev) || dev->cut ||
+	if (!ntrdma_links_wanted(dev) || ntrdma_win_is_cut(dev) ||
 	    peer->session.state != NTRDMA_LINK_OFF)
 		return;
 	ntrdma_link_begin(peer);

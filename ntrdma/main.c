@@ -72,7 +72,7 @@ static const char *ntrdma_bad_param(void)
 	if (ntrdma_idle_us < NTRDMA_IDLE_US_MIN ||
 	    ntrdma_idle_us > NTRDMA_IDLE_US_MAX)
 		return "idle_us must be 20 to 100000";
-	return ntrdma_emulate_init();
+	return ntrdma_shm_bad_param() ?: ntrdma_emulate_init();
 }
 
 /*
@@ -124,8 +124,15 @@ static int __init ntrdma_register(void)
 	ret = ntrdma_local_init();
 	if (ret)
 		goto reboot;
+	ret = ntrdma_shm_init();
+	if (ret)
+		goto local;
 	return 0;
 
+local:
+	ntrdma_local_close();
+	ntrdma_devs_exit();
+	ntrdma_local_exit();
 reboot:
 	unregister_reboot_notifier(&ntrdma_reboot_notifier);
 pm:
@@ -161,6 +168,7 @@ static int __init ntrdma_init(void)
 static void __exit ntrdma_exit(void)
 {
 	ntrdma_local_close();
+	ntrdma_shm_exit();
 	ntrdma_devs_exit();
 	ntrdma_local_exit();
 	unregister_reboot_notifier(&ntrdma_reboot_notifier);

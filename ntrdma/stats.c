@@ -132,7 +132,7 @@ static void ntrdma_status_lane(struct seq_file *file, struct ntrdma_dev *dev,
 	for (i = 0; i < NTRDMA_MEMBERS; i++) {
 		peer = rcu_dereference_protected(dev->peers[i],
 						 lockdep_is_held(&dev->mutex));
-		if (peer && peer->open && number < peer->session.terms.lanes)
+		if (peer && peer->open && ntrdma_peer_has_ring(peer, number))
 			ntrdma_status_ring(file, peer, number);
 	}
 }
@@ -156,6 +156,8 @@ static int ntrdma_status_show(struct seq_file *file, void *unused)
 	}
 	for (i = 0; i < dev->lanes; i++)
 		ntrdma_status_lane(file, dev, i);
+	if (dev->config.eth)
+		ntrdma_status_lane(file, dev, NTRDMA_ETH_RING);
 	mutex_unlock(&dev->mutex);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Access to the memory of windows. No other file reads or writes it, except
- * that mem.c copies payload from the inbox, and to ntrdma_win_buf().
+ * that mem.c and eth.c copy payload from the inbox, and to ntrdma_win_buf(). The
+ * directory of a memory belongs to its back end.
  *
  * Both sides of a coherent window cache the same memory. The barriers are those
  * for virtual machines, because the peer can run on another processor even if
@@ -14,6 +15,7 @@
 #ifndef NTRDMA_WIN_H
 #define NTRDMA_WIN_H
 
+#include <linux/atomic.h>
 #include <linux/io.h>
 #include <linux/string.h>
 
@@ -39,9 +41,17 @@ static inline bool ntrdma_win_bells(const struct ntrdma_dev *dev)
 	return dev->config.ops->flags & NTRDMA_BELLS;
 }
 
+/*
+ * A device that is cut, or whose number belongs to another member now, must not
+ * use its windows.
+ */
 static inline bool ntrdma_win_is_cut(const struct ntrdma_dev *dev)
 {
-	return unlikely(READ_ONCE(dev->cut));
+	const struct ntrdma_config *config = &dev->config;
+
+	return unlikely(READ_ONCE(dev->cut)) ||
+	       (config->lease &&
+		unlikely(READ_ONCE(*config->lease) != config->lease_value));
 }
 
 /**
@@ -180,6 +190,23 @@ static inline void ntrdma_win_copy(void *to, const void *from, size_t bytes)
 		copy = READ_ONCE(word[i]);
 		memcpy(to + i * sizeof(copy), &copy, sizeof(copy));
 	}
+}
+
+/*
+ * Compare and exchange a word that other machines also change. A kernel that
+ * runs on one processor leaves out the bus lock of cmpxchg().
+ */
+static inline bool ntrdma_win_exchange(__le64 *word, u64 old, u64 new)
+{
+	u64 *to = (__force u64 *)word;
+	u64 from = (__force u64)cpu_to_le64(old);
+	u64 into = (__force u64)cpu_to_le64(new);
+
+#ifdef arch_sync_cmpxchg
+	return sync_cmpxchg(to, from, into) == from;
+#else
+	return cmpxchg(to, from, into) == from;
+#endif
 }
 
 #endif /* NTRDMA_WIN_H */

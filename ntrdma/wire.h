@@ -3,8 +3,8 @@
  * Bytes in a shared memory window. See Documentation/ntrdma-protocol.rst.
  *
  * A window is the inbox of one member. Only its peer writes to it. It begins
- * with a page of words about the link. The rings follow, one for each lane, and
- * one for Ethernet packets. A ring consists of cells. A frame is a header and
+ * with a page of words about the link. The rings follow, one for each lane of
+ * the session, and one for Ethernet packets. A ring consists of cells. A frame is a header and
  * up to a chunk of payload, in consecutive cells.
  */
 #ifndef NTRDMA_WIRE_H
@@ -23,6 +23,11 @@
 #define NTRDMA_LANES		8
 /* The rings of an inbox: one for each lane, and one for Ethernet. */
 #define NTRDMA_RINGS		(NTRDMA_LANES + 1)
+/*
+ * Number of the ring for Ethernet. Its words are always the last ones. Its
+ * memory follows that of the lanes of the session.
+ */
+#define NTRDMA_ETH_RING		NTRDMA_LANES
 
 #define NTRDMA_PAGE_BYTES	4096
 #define NTRDMA_CELL		64
@@ -215,5 +220,66 @@ static_assert(sizeof(struct ntrdma_wire_hdr) == NTRDMA_CELL);
 /* Payload of an ETH frame: struct virtio_net_hdr, padding, then the packet. */
 #define NTRDMA_ETH_HDR	16
 #define NTRDMA_NO_VLAN	0xffff
+
+/* Directory of a memory that several machines share: its first 4 KiB. */
+#define NTRDMA_DIR_MAGIC	0x313052494452544eULL /* "NTRDIR01" */
+#define NTRDMA_DIR_VERSION	1
+/*
+ * Upper half of the word magic while a member formats the directory. The lower
+ * half is random.
+ */
+#define NTRDMA_DIR_BUSY		0x59535542ULL /* "BUSY" */
+
+/**
+ * struct ntrdma_wire_slot - a member in the directory
+ * @owner: random number of the member that has the slot, or 0
+ * @beat: counts up while the owner is alive
+ * @pad: 0
+ */
+struct ntrdma_wire_slot {
+	__le64 owner;
+	__le32 beat;
+	u8 pad[52];
+} __packed;
+
+static_assert(sizeof(struct ntrdma_wire_slot) == 64);
+
+/**
+ * struct ntrdma_wire_dir_head - the constant part of a directory
+ * @magic: %NTRDMA_DIR_MAGIC, written last; 0: memory that nobody has used yet
+ * @version: %NTRDMA_DIR_VERSION
+ * @members: number of slots, 2 to %NTRDMA_MEMBERS
+ * @inbox: bytes of an inbox, a multiple of %NTRDMA_PAGE_BYTES
+ * @fabric: random number of the group of members
+ * @pad: 0
+ */
+struct ntrdma_wire_dir_head {
+	__le64 magic;
+	__le32 version;
+	__le32 members;
+	__le64 inbox;
+	__le64 fabric;
+	u8 pad[32];
+} __packed;
+
+static_assert(sizeof(struct ntrdma_wire_dir_head) == 64);
+
+/**
+ * struct ntrdma_wire_dir - directory of the members
+ * @head: constant part
+ * @slots: members by number
+ * @rest: 0
+ *
+ * The inboxes follow the directory: those of member 0, from its peers in the
+ * order of their numbers, then those of member 1, and so on.
+ */
+struct ntrdma_wire_dir {
+	struct ntrdma_wire_dir_head head;
+	struct ntrdma_wire_slot slots[NTRDMA_MEMBERS];
+	u8 rest[NTRDMA_PAGE_BYTES - 64 - NTRDMA_MEMBERS * 64];
+} __packed;
+
+static_assert(offsetof(struct ntrdma_wire_dir, slots) == 64);
+static_assert(sizeof(struct ntrdma_wire_dir) == NTRDMA_PAGE_BYTES);
 
 #endif /* NTRDMA_WIRE_H */
