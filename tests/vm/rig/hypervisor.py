@@ -30,6 +30,7 @@ class Setup:
     memory: str
     cpus: int
     append: str
+    window: list		# arguments of QEMU for a memory that replaces the network; empty if there is a network
 
 
 def mac(number):
@@ -120,7 +121,7 @@ def page_pool(kernel):
 def qemu_command(setup, node, net, outputs, console):
     """Return the command that runs QEMU.
 
-    NET is the socket of this node, or None if the nodes are namespaces of this kernel.  OUTPUTS has a pipe for each
+    NET is the socket of this node, or None if the node has no network adapter.  OUTPUTS has a pipe for each
     node, and CONSOLE is the file for the kernel log.
     """
     machine, told = processor()
@@ -130,7 +131,12 @@ def qemu_command(setup, node, net, outputs, console):
             "-machine", MACHINE, "-smp", str(setup.cpus), "-m", setup.memory,
             "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
             "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-            *qemu_outputs(outputs), *qemu_shares(setup), *(qemu_net(setup, node, net) if net else [])]
+            *qemu_outputs(outputs), *qemu_shares(setup), *(qemu_net(setup, node, net) if net else []), *qemu_window(setup, node)]
+
+
+def qemu_window(setup, node):
+    """Return the arguments for a memory that machines share.  Its driver knows a machine again by its UUID."""
+    return [*setup.window, "-uuid", f"00000000-0000-4000-8000-{node:012x}"] if setup.window else []
 
 
 def qemu_outputs(outputs):

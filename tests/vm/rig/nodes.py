@@ -42,13 +42,16 @@ def end(process):
 class Machine:
     """A kernel with one node, or with all nodes as its namespaces."""
 
-    def __init__(self, setup, number, nodes, net):
+    def __init__(self, setup, number, nodes, net, life=1):
         self.number = number
         self.nodes = nodes
-        self.console = setup.run_dir / f"n{number}.console"
+        self.life = life
+        self.console = setup.run_dir / (f"n{number}.console" if life == 1 else f"n{number}-{life}.console")
         self.verdict = setup.run_dir / f"exchange/.rig/verdict.{number}"
         self.readers = []
         self.killed = False
+        self.removed = False		# a script has killed this machine
+        self.done = False		# the machine has ended by itself
         pipes = [os.pipe() for _ in nodes]
         outputs = [write for _, write in pipes]
         command = hypervisor.uml_command if setup.kernel.is_uml else hypervisor.qemu_command
@@ -137,13 +140,18 @@ def show_tail(machine):
 
 
 class Fleet:
-    """All machines of a run and the network between them."""
+    """All machines of a run and the network between them.
+
+    Scripts can ask for actions on a machine without network adapter, by a file ask.N: kill, boot (after kill), stop, and
+    cont.  The file is deleted when this is done.
+    """
 
     def __init__(self, setup, count, namespaces):
         self.setup = setup
         self.count = count
         self.namespaces = namespaces
         self.machines = []
+        self.past = []			# machines that scripts have killed
         self.switch = None
         self.timed_out = False
         self.hung_at_boot = False
@@ -151,6 +159,10 @@ class Fleet:
     def start(self):
         if self.namespaces:
             self.machines.append(Machine(self.setup, 1, range(1, self.count + 1), None))
+            return
+        if self.setup.window:
+            for number in range(1, self.count + 1):
+                self.machines.append(Machine(self.setup, number, [number], None))
             return
         ends = self.wire()
         for number, net in enumerate(ends, 1):
@@ -168,22 +180,41 @@ class Fleet:
             end_of_switch.close()
         return [near for near, _ in cables]
 
+    def obey(self):
+        """Do what scripts ask for."""
+        for index, machine in enumerate(self.machines):
+            ask = self.setup.run_dir / f"exchange/.rig/ask.{machine.number}"
+            if not ask.exists():
+                continue
+            word = ask.read_text(encoding="ascii").strip()
+            if word == "boot":
+                self.past.append(machine)
+                self.machines[index] = Machine(self.setup, machine.number, machine.nodes, None, machine.life + 1)
+            elif word == "kill":
+                machine.removed = True
+                machine.kill()
+            else:
+                os.killpg(machine.process.pid, {"stop": signal.SIGSTOP, "cont": signal.SIGCONT}[word])
+            ask.unlink()
+
     def wait(self, timeout):
         """Wait until all machines are off, for at most TIMEOUT seconds.
 
         After a machine has failed, wait for at most GRACE more seconds.
         """
         deadline = time.monotonic() + timeout
-        waiting = list(self.machines)
-        while waiting:
+        while any(not machine.done for machine in self.machines):
+            if self.setup.window:
+                self.obey()
+            waiting = [machine for machine in self.machines if not machine.done]
             if any(machine.hangs_at_boot() for machine in waiting):
                 self.hung_at_boot = True
                 return
-            for machine in [machine for machine in waiting if not machine.running()]:
+            for machine in [machine for machine in waiting if not machine.running() and not machine.removed]:
                 if machine.breaks_at_boot():
                     self.hung_at_boot = True
                     return
-                waiting.remove(machine)
+                machine.done = True
                 if self.mark_ended(machine):
                     deadline = min(deadline, time.monotonic() + GRACE)
             if time.monotonic() > deadline:
@@ -203,7 +234,7 @@ class Fleet:
             machine.kill()
         if self.switch:
             end(self.switch)
-        for machine in self.machines:
+        for machine in self.machines + self.past:
             machine.finish()
 
     def judge(self):
@@ -214,6 +245,7 @@ class Fleet:
             if found:
                 show_tail(machine)
             reasons += [f"n{machine.number}: {line}" for line in found]
+        reasons += [f"n{machine.number}: {line}" for machine in self.past for line in splats(machine.console)]
         if self.timed_out:
             reasons.insert(0, "timeout")
         if self.hung_at_boot:
