@@ -132,12 +132,23 @@ network_no_rate="rate 1000gbit"
 network() {
 	if [[ $LINK == ntr ]]; then
 		[[ $* == "" || $* == "loss 100%" ]] || { echo "ntr: cannot do: $*" >&2; return 1; }
-		echo $(($# > 0)) >"/sys/kernel/debug/ntrdma/$RDMADEV/cut"
+		local cut=/sys/kernel/debug/ntrdma/$RDMADEV/cut
+		# The folder has the first name of the device.
+		[[ -e $cut ]] || cut=/sys/kernel/debug/ntrdma/ntr0/cut
+		echo $(($# > 0)) >"$cut"
 		return
 	fi
 	[[ " $* " != *" rate "* ]] || network_rate=$network_no_rate
 	# shellcheck disable=SC2086 # two words
 	tc qdisc change dev "$NETDEV" root netem limit $network_limit $network_rate "$@"
+}
+
+# machine WORD N: let the host kill, boot, stop or continue (cont) machine N, which has no network adapter.
+machine() {
+	local ask=/exchange/.rig/ask.$2
+	echo "$1" >"$ask.new"
+	mv "$ask.new" "$ask"
+	while [[ -e $ask ]]; do pause 0.05; done
 }
 
 is_one_of() {
