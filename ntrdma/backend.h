@@ -41,10 +41,11 @@ struct ntrdma_window {
  * @stop: end it. May sleep. After it returns, the back end calls no function of
  *	the device except ntrdma_peer_remove(); the windows are still mapped
  * @release: free what belongs to the back end, after the device has removed all
- *	peers. Called after @stop, and only if @start has succeeded. May sleep
+ *	peers. Called after @stop, and only if @start has succeeded. May sleep.
+ *	NULL: nothing is to be freed
  * @ring: ring the doorbell of a lane of a peer. Called with bottom halves
  *	disabled, under no lock. If the peer is this member, the device itself
- *	schedules its lane
+ *	schedules its lane. NULL without %NTRDMA_BELLS
  */
 struct ntrdma_backend_ops {
 	const char *name;

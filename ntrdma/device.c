@@ -397,7 +397,7 @@ static void ntrdma_dev_stop(struct ntrdma_dev *dev)
 	ntrdma_lanes_stop(dev);
 	for (i = 0; i < NTRDMA_MEMBERS; i++)
 		ntrdma_peer_remove(dev, i);
-	if (dev->started)
+	if (dev->started && ops->release)
 		ops->release(dev);
 	ntrdma_lanes_free(dev);
 	xa_destroy(&dev->qps);

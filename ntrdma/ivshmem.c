@@ -299,8 +299,7 @@ static void ntrdma_shm_bury(struct ntrdma_shm *shm)
 
 	ntrdma_shm_look(shm, &slot);
 	for (i = 0; i < shm->geo.members; i++)
-		if (i != shm->member &&
-		    ntrdma_dir_is_dead(&shm->dir, i))
+		if (i != shm->member && ntrdma_dir_is_dead(&shm->dir, i))
 			ntrdma_win_exchange(&ntrdma_shm_slot(shm, i)->owner,
 					    shm->dir.seen[i].owner, 0);
 }
@@ -360,24 +359,16 @@ static void ntrdma_shm_stop(struct ntrdma_dev *dev)
 	ntrdma_eth_detach(shm->netdev);
 }
 
-/* The windows stay until the PCI device is removed. */
-static void ntrdma_shm_release(struct ntrdma_dev *dev)
-{
-}
-
-/* There are no doorbells. */
-static void ntrdma_shm_ring(struct ntrdma_dev *dev, u8 member, u8 lane)
-{
-}
-
+/*
+ * There are no doorbells. The windows stay until the PCI device is removed, so
+ * nothing is released before.
+ */
 static const struct ntrdma_backend_ops ntrdma_shm_ops = {
 	.name = "ivshmem",
 	.flags = NTRDMA_COHERENT,
 	.lanes = ntrdma_shm_lanes,
 	.start = ntrdma_shm_start,
 	.stop = ntrdma_shm_stop,
-	.release = ntrdma_shm_release,
-	.ring = ntrdma_shm_ring,
 };
 
 /*
@@ -654,8 +645,7 @@ static bool ntrdma_shm_is_listed(const struct pci_dev *pdev)
 static u64 ntrdma_shm_owner(const struct pci_dev *pdev)
 {
 	const char *uuid = dmi_get_system_info(DMI_PRODUCT_UUID);
-	u32 machine = 0;
-	u32 life;
+	u32 machine = 0, life;
 
 	if (uuid && strpbrk(uuid, "123456789abcdefABCDEF"))
 		machine = full_name_hash(NULL, uuid, strlen(uuid)) ^
