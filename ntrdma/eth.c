@@ -145,7 +145,7 @@ static bool ntrdma_eth_put(struct ntrdma_peer *peer, const struct sk_buff *skb,
 	return done;
 }
 
-/* Send to a peer. Return 0, or the counter of the reason why not. */
+/* Send to a peer. Return the counter of the result. */
 static enum ntrdma_eth_stat ntrdma_eth_send_to(struct ntrdma_peer *peer,
 					       const struct sk_buff *skb,
 					       const struct virtio_net_hdr *hdr)
@@ -428,6 +428,7 @@ static void ntrdma_eth_resize(struct ntrdma_eth *eth, u32 chunk)
 
 	ASSERT_RTNL();
 	WRITE_ONCE(eth->chunk, chunk);
+	netdev->max_mtu = max;
 	netif_set_tso_max_size(netdev, chunk - NTRDMA_ETH_HDR);
 	if (!eth->sized)
 		dev_set_mtu(netdev, min(max, NTRDMA_ETH_MTU));
@@ -682,7 +683,6 @@ void ntrdma_eth_attach(struct net_device *netdev, struct ntrdma_dev *dev,
 	struct ntrdma_eth *eth = netdev_priv(netdev);
 
 	rtnl_lock();
-	netdev->max_mtu = chunk - NTRDMA_ETH_OVERHEAD;
 	ntrdma_eth_resize(eth, chunk);
 	rtnl_unlock();
 	rcu_assign_pointer(eth->dev, dev);
