@@ -92,7 +92,7 @@ stopped() {
 	kt release a
 }
 
-# The machine stands still for so long that its slot is given back. It takes the slot again, and keeps its device.
+# The machine stands still until the other one frees its slot. It takes the slot again, and its device stays.
 paused() {
 	accepted "before a long stop"
 	machine stop 2
