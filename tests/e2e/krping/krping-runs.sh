@@ -187,8 +187,13 @@ limits() {
 		krping_run "server,port=7402,accept=0,max_conns=1,bg"
 		many=$(of run)
 		barrier limits-begin
-		barrier limits-over
+		barrier limits-refused
 		check "stop=all stops a server with max_conns=1" krping_run "stop=all"
+		# A client that ends sooner than the server frees its connection is no reason to refuse the next one.
+		krping_run "server,port=7402,accept=0,bg"
+		barrier limits-many
+		barrier limits-over
+		check "stop=all stops a server that accepts many clients" krping_run "stop=all"
 	else
 		barrier limits-begin
 		krping_run "client,addr=$server,port=7402,bg"
@@ -199,6 +204,8 @@ limits() {
 		check "no run is left after stop=all" krping_idle
 		within 5 krping_run "client,addr=$server,port=7402,count=1"
 		ok $? "a client is served after another one has left max_conns"
+		barrier limits-refused
+		barrier limits-many
 		fails "Numerical result out of range" "a client below min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
 		fails "Numerical result out of range" "a client above max_lat" "client,addr=$server,port=7402,count=10,max_lat=1,fault=delay:1"
 		fails "Numerical result out of range" "a client above max_p99" "client,addr=$server,port=7402,count=10,max_p99=1"
