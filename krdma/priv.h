@@ -338,7 +338,7 @@ struct krdma_space {
  * @reads: number of READ work requests on the send queue
  * @max_reads: limit of @reads, with KRDMA_QUIRK_BLOCKED_READS; 0: not known
  *	yet
- * @user_reads: number of READ requests of krdma_post() on the send queue
+ * @fetches: number of READs and atomics of krdma_post() on the send queue
  * @batch: buffer for the work requests that are posted next
  * @quirk_next: index of the entry of @quirk_reads that is used next
  * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
@@ -369,7 +369,7 @@ struct krdma_sendq {
 	struct krdma_op *chunk;
 	u32 reads;
 	u32 max_reads;
-	u32 user_reads;
+	u32 fetches;
 	struct krdma_batch *batch;
 	u32 quirk_next;
 	struct krdma_quirk_read *quirk_reads;

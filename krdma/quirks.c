@@ -74,6 +74,12 @@
  *	such a QP flushes no receives, so the drain would never end.
  * READS_FREED (before 6.10): memory may be read after the completion, see
  *	krdma_may_read_on().
+ * FENCED_READS (6.1 to 7.3 at least): a READ or an atomic with a fence waits
+ *	for itself when it is sent again, because it still counts as in flight
+ *	(rxe_wqe_is_fenced()). The QP then hangs without an error. rxe sends a
+ *	READ again not only after a loss, but also when a timer of an earlier
+ *	work request fires. Therefore such requests wait in krdma_sendq.pending
+ *	instead of behind a fence.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -100,7 +106,7 @@ u32 krdma_quirks_of(const struct ib_device *ibdev)
 	case RDMA_DRIVER_SIW:
 		return KRDMA_QUIRKS_SIW;
 	case RDMA_DRIVER_RXE:
-		return KRDMA_QUIRK_DEAD_RECEIVE |
+		return KRDMA_QUIRK_DEAD_RECEIVE | KRDMA_QUIRK_FENCED_READS |
 		       (krdma_may_read_on() ? KRDMA_QUIRK_READS_FREED : 0);
 	default:
 		return 0;

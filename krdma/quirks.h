@@ -20,6 +20,7 @@ enum krdma_quirk {
 	KRDMA_QUIRK_LATE_ANSWERS   = BIT(9),
 	KRDMA_QUIRK_DEAD_RECEIVE   = BIT(10),
 	KRDMA_QUIRK_READS_FREED	   = BIT(11),
+	KRDMA_QUIRK_FENCED_READS   = BIT(12),
 };
 
 u32 krdma_quirks_of(const struct ib_device *ibdev);

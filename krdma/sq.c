@@ -414,6 +414,23 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 	return wr;
 }
 
+/*
+ * Check whether a request waits in krdma_sendq.pending for the READs and
+ * atomics that krdma_post() has put on the send queue.
+ *
+ * With KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the
+ * answer to an earlier READ. So all requests except READs wait, with
+ * KRDMA_FENCE or without. A READ waits only with KRDMA_FENCE.
+ */
+static bool krdma_req_waits_here(const struct krdma_conn *conn,
+				 const struct krdma_req *req)
+{
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
+		return req->opcode != KRDMA_READ || req->flags & KRDMA_FENCE;
+	return krdma_has_quirk(conn, KRDMA_QUIRK_FENCED_READS) &&
+	       krdma_is_fetch(req->opcode) && req->flags & KRDMA_FENCE;
+}
+
 /* Assemble all work requests of one request. */
 static void krdma_req_build_locked(struct krdma_conn *conn,
 				   struct krdma_req *req)
@@ -426,9 +443,8 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 			 req->remote_offset, req->local.len);
 	do {
 		wr = krdma_batch_add_locked(conn, req);
-		/* See krdma_req_turn_locked() for the replacement. */
 		if (span.left == req->local.len && req->flags & KRDMA_FENCE &&
-		    !krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
+		    !krdma_req_waits_here(conn, req))
 			wr->wr.send_flags |= IB_SEND_FENCE;
 		if (krdma_req_is_message(req))
 			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
@@ -510,14 +526,7 @@ struct krdma_kick {
 	bool held;
 };
 
-/*
- * Decide about the next request that waits.
- *
- * With KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the
- * answer to an earlier READ. So all requests except READs wait here until
- * earlier READs of krdma_post() have completed, with KRDMA_FENCE or without. A
- * READ waits for them only with KRDMA_FENCE, or if too many are in flight.
- */
+/* Decide about the next request that waits. */
 static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 					     const struct krdma_req *req,
 					     struct krdma_kick *kick)
@@ -542,8 +551,7 @@ static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 		kick->held = true;
 		return req->wr.op ? KRDMA_TURN_SKIP : KRDMA_TURN_STOP;
 	}
-	if ((!read || req->flags & KRDMA_FENCE) && conn->sq.user_reads &&
-	    krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
+	if (conn->sq.fetches && krdma_req_waits_here(conn, req))
 		return KRDMA_TURN_STOP;
 	return KRDMA_TURN_POST;
 }
@@ -577,10 +585,10 @@ static void krdma_req_post_locked(struct krdma_conn *conn,
 	list_move_tail(&kwr->link, &conn->sq.posted);
 	krdma_req_leave_locked(conn, kwr);
 	WRITE_ONCE(conn->sq.avail, conn->sq.avail - kwr->slots);
-	if (kwr->kind == KRDMA_READ) {
+	if (kwr->kind == KRDMA_READ)
 		conn->sq.reads += kwr->slots;
-		conn->sq.user_reads += !kwr->op;
-	}
+	if (krdma_is_fetch(kwr->kind))
+		conn->sq.fetches += !kwr->op;
 	krdma_req_build_locked(conn, req);
 	if (krdma_req_takes_credit(req))
 		kick->held = conn->sq.open;
@@ -1103,14 +1111,12 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 		 * An answer of the peer's adapter has arrived: the peer is
 		 * alive, and a PONG may have to wait behind the answer.
 		 */
-		if (!kwr->status &&
-		    (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
-		     kwr->kind == KRDMA_CMP_SWAP))
-			conn->sq.heard = true;
-		if (kwr->kind == KRDMA_READ) {
-			conn->sq.reads -= kwr->slots;
-			conn->sq.user_reads -= !kwr->op;
+		if (krdma_is_fetch(kwr->kind)) {
+			conn->sq.heard |= !kwr->status;
+			conn->sq.fetches -= !kwr->op;
 		}
+		if (kwr->kind == KRDMA_READ)
+			conn->sq.reads -= kwr->slots;
 		if (!kwr->reserved)
 			WRITE_ONCE(conn->sq.avail,
 				   conn->sq.avail + kwr->slots);

@@ -86,6 +86,13 @@ static inline bool krdma_req_takes_credit(const struct krdma_req *req)
 	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
 }
 
+/* Check whether the peer's adapter answers an operation with data. */
+static inline bool krdma_is_fetch(enum krdma_opcode opcode)
+{
+	return opcode == KRDMA_READ || opcode == KRDMA_FETCH_ADD ||
+	       opcode == KRDMA_CMP_SWAP;
+}
+
 /*
  * Check whether a message must follow a WRITE to notify the peer, because iWARP
  * has no immediate data (RFC 5040).
