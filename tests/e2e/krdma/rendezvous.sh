@@ -341,6 +341,9 @@ slowly() {
 	fi
 }
 
+# link_is_empty: succeed if netem holds no packet.
+link_is_empty() { [[ $(tc -s qdisc show dev "$NETDEV" root) == *" backlog 0b 0p "* ]]; }
+
 # A peer vanishes while it reads a long message. The sender detects this long before the timeout of the send. Skip siw,
 # where only TCP detects a vanished peer.
 vanishes() {
@@ -365,6 +368,8 @@ vanishes() {
 		kt_is ETIMEDOUT "a send ends when its reader has vanished"
 		kt_within 500 20000 "a send ends in time when its reader has vanished"
 		network
+		# netem sends packets in order, those of the slow link first: the next connection must not wait for them.
+		check "the link has sent all packets" within 20 link_is_empty
 		kt release c
 	fi
 	barrier vanished
