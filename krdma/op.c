@@ -154,10 +154,13 @@ static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
 		return error;
 	/*
 	 * A flush does not give the reason for which the connection ends, so
-	 * wait until the connection has the reason.
+	 * wait until the connection has the reason. If it gets none,
+	 * krdma_works.timer ends it after KRDMA_QP_REASON_MS. Wait twice that
+	 * time, so that the connection has ended when this returns, even if a
+	 * busy machine runs the work late.
 	 */
 	krdma_conn_wait(conn, krdma_never, NULL,
-			krdma_deadline(KRDMA_QP_REASON_MS));
+			krdma_deadline(2 * KRDMA_QP_REASON_MS));
 	return krdma_last_error(&conn->cb) ?: error;
 }
 
