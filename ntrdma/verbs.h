@@ -6,7 +6,7 @@
 #define NTRDMA_VERBS_H
 
 #include <linux/completion.h>
-#include <linux/rwlock.h>
+#include <linux/spinlock.h>
 
 #include "compat.h"
 #include "dev.h"
