@@ -375,6 +375,11 @@ void fake_unregister_client(struct ib_client *client)
 	fake_client = NULL;
 }
 
+bool fake_has_client(void)
+{
+	return fake_client;
+}
+
 void fake_set_client_data(void *data)
 {
 	fake_client_data = data;

@@ -123,6 +123,7 @@ void fake_cm_exit(void);
 void fake_cm_flush(void);
 int fake_register_client(struct ib_client *client);
 void fake_unregister_client(struct ib_client *client);
+bool fake_has_client(void);
 void fake_set_client_data(void *data);
 void fake_add_device(void);
 void fake_remove_device(void);

@@ -153,6 +153,12 @@ static void release_all(void)
 
 static int device_init(struct kunit *test)
 {
+	/*
+	 * KUnit of 6.1 runs the suites of a module before its init function,
+	 * which here is that of krdma.
+	 */
+	if (!fake_has_client())
+		kunit_skip(test, "krdma is not initialized");
 	if (!fake_create())
 		return -ENOMEM;
 	fake_add_device();
@@ -161,6 +167,8 @@ static int device_init(struct kunit *test)
 
 static void device_exit(struct kunit *test)
 {
+	if (!fake)
+		return;
 	fake_release_recvs();
 	fake_release_sends();
 	release_all();
