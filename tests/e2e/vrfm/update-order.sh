@@ -25,7 +25,8 @@ before=$(resources)
 size=1M
 
 linked() {
-	check "node $NODE creates a device with two peers" rfm_make $size
+	# The order holds for peers that no writer leaves behind, and three machines may share one processor.
+	check "node $NODE creates a device with two peers" rfm_make $size overload_ms=20000
 	check "node $NODE is linked with both peers" within 30 rfm_is ready
 	(($(wc -l <"/sys/class/rfm2g/${RFM#/dev/}/peers") == 2 && $(grep -c ready "/sys/class/rfm2g/${RFM#/dev/}/peers") == 2))
 	ok $? "sysfs of node $NODE shows two ready peers"
