@@ -17,7 +17,8 @@
 
 server=$(addr4 1)
 nqn=krdma-test
-target=/sys/kernel/config/nvmet
+subsystem=/sys/kernel/config/nvmet/subsystems/$nqn
+port=/sys/kernel/config/nvmet/ports/1
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
 disk=/dev/nvme0n1
 megabytes=16
@@ -34,30 +35,32 @@ bind() {
 export_disk() {
 	modprobe nvmet-rdma && modprobe brd rd_nr=1 rd_size=$((megabytes * 1024)) &&
 		{ mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; } &&
-		mkdir -p $target/subsystems/$nqn/namespaces/1 $target/ports/1 &&
-		echo 1 >$target/subsystems/$nqn/attr_allow_any_host &&
-		echo /dev/ram0 >$target/subsystems/$nqn/namespaces/1/device_path &&
-		echo 1 >$target/subsystems/$nqn/namespaces/1/enable &&
-		echo ipv4 >$target/ports/1/addr_adrfam && echo rdma >$target/ports/1/addr_trtype &&
-		echo "$server" >$target/ports/1/addr_traddr && echo 4420 >$target/ports/1/addr_trsvcid &&
-		ln -s $target/subsystems/$nqn $target/ports/1/subsystems/$nqn
+		mkdir -p "$subsystem/namespaces/1" "$port" &&
+		echo 1 >"$subsystem/attr_allow_any_host" &&
+		echo /dev/ram0 >"$subsystem/namespaces/1/device_path" &&
+		echo 1 >"$subsystem/namespaces/1/enable" &&
+		echo ipv4 >"$port/addr_adrfam" && echo rdma >"$port/addr_trtype" &&
+		echo "$server" >"$port/addr_traddr" && echo 4420 >"$port/addr_trsvcid" &&
+		ln -s "$subsystem" "$port/subsystems/$nqn"
 }
 
 listen_again() {
-	rm $target/ports/1/subsystems/$nqn && ln -s $target/subsystems/$nqn $target/ports/1/subsystems/$nqn
+	rm "$port/subsystems/$nqn" && ln -s "$subsystem" "$port/subsystems/$nqn"
 }
 
 unexport_disk() {
-	rm $target/ports/1/subsystems/$nqn && rmdir $target/ports/1 &&
-		rmdir $target/subsystems/$nqn/namespaces/1 $target/subsystems/$nqn &&
+	rm "$port/subsystems/$nqn" && rmdir "$port" &&
+		rmdir "$subsystem/namespaces/1" "$subsystem" &&
 		modprobe -r nvmet-rdma brd
 }
 
 # connect_disk: connect to the target, and wait for the disk.
 connect_disk() {
 	echo "transport=rdma,traddr=$server,trsvcid=4420,nqn=$nqn,nr_io_queues=2,reconnect_delay=1,keep_alive_tmo=5" \
-		>/dev/nvme-fabrics && within 10 test -b $disk
+		>/dev/nvme-fabrics && within 10 test -b "$disk"
 }
+
+disconnect_disk() { echo 1 >/sys/class/nvme/nvme0/delete_controller; }
 
 controllers() { find /sys/class/nvme/ -name 'nvme[0-9]*' -printf . | wc -c; }
 no_controller() { (($(controllers) == 0)); }
@@ -66,8 +69,8 @@ is_not_live() { ! is_live; }
 
 # same_on_disk SIZE: write the file "data" in pieces of SIZE bytes past the page cache, read it back, and compare.
 same_on_disk() {
-	dd if=data of=$disk bs="$1" oflag=direct conv=nocreat,notrunc status=none &&
-		dd if=$disk of=copy bs="$1" count=$(($(stat -c %s data) / $1)) iflag=direct status=none && cmp data copy
+	dd if=data of="$disk" bs="$1" oflag=direct conv=nocreat,notrunc status=none &&
+		dd if="$disk" of=copy bs="$1" count=$(($(stat -c %s data) / $1)) iflag=direct status=none && cmp data copy
 }
 
 # new_data KILOBYTES: put other random data into the file "data".
@@ -77,7 +80,7 @@ sizes() {
 	local size
 	for size in 512 4096 20480 131072 1048576; do
 		new_data $((size < 4096 ? 20 : size < 1048576 ? 1280 : 4096))
-		check "data written and read in pieces of $size bytes is the same" same_on_disk $size
+		check "data written and read in pieces of $size bytes is the same" same_on_disk "$size"
 	done
 }
 
@@ -86,11 +89,11 @@ together() {
 	local job status=0
 	new_data 2048
 	for job in 0 1 2 3; do
-		dd if=data of=$disk bs=64k seek=$((job * 32)) oflag=direct conv=nocreat,notrunc status=none &
+		dd if=data of="$disk" bs=64k seek=$((job * 32)) oflag=direct conv=nocreat,notrunc status=none &
 	done
 	wait
 	for job in 0 1 2 3; do
-		dd if=$disk bs=64k skip=$((job * 32)) count=32 iflag=direct status=none | cmp - data || status=1
+		dd if="$disk" bs=64k skip=$((job * 32)) count=32 iflag=direct status=none | cmp - data || status=1
 	done
 	ok $status "four tasks write and read at the same time"
 }
@@ -162,8 +165,7 @@ initiator() {
 	check "the device of the initiator is back" bind
 	check "the kernel's initiator connects again" connect_disk
 	sizes
-	echo 1 >/sys/class/nvme/nvme0/delete_controller
-	ok $? "the initiator disconnects"
+	check "the initiator disconnects" disconnect_disk
 	check "the modules of NVMe are unloaded" within 10 modprobe -r nvme-rdma
 	barrier initiator-over
 }
