@@ -421,6 +421,9 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
  * With KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the
  * answer to an earlier READ. So all requests except READs wait, with
  * KRDMA_FENCE or without. A READ waits only with KRDMA_FENCE.
+ *
+ * With KRDMA_QUIRK_FENCED_READS only READs and atomics with KRDMA_FENCE wait.
+ * The adapter delays other requests with KRDMA_FENCE.
  */
 static bool krdma_req_waits_here(const struct krdma_conn *conn,
 				 const struct krdma_req *req)
