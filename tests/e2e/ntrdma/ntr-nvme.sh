@@ -174,7 +174,7 @@ cd "$(mktemp -d)" || exit
 if ((NODE == 1)); then target; else initiator; fi
 barrier all
 # The CQs of the core's pool (ib_cq_pool_get()), which NVMe uses, stay until their device is removed.
-unbind
-bind
+check "the device is removed at the end" unbind
+check "the device is back at the end" bind
 barrier bound
 finish
