@@ -86,6 +86,7 @@ static const char ntrdma_eth_stat_names[NTRDMA_ETH_STATS][ETH_GSTRING_LEN] = {
  * @work: follows the links of the device, and the state of the interface
  * @chunk: maximum bytes of a frame to all peers
  * @sized: the MTU has been adapted to a device; rtnl
+ * @greet: a link has come up, so its peer must learn the addresses; xchg()
  * @stats: counters
  */
 struct ntrdma_eth {
@@ -95,6 +96,7 @@ struct ntrdma_eth {
 	struct work_struct work;
 	u32 chunk;
 	bool sized;
+	bool greet;
 	atomic64_t stats[NTRDMA_ETH_STATS];
 };
 
@@ -440,16 +442,18 @@ static void ntrdma_eth_resize(struct ntrdma_eth *eth, u32 chunk)
 	dev_set_mtu(netdev, max);
 }
 
+/*
+ * A machine whose number has changed has another MAC address. A peer that has
+ * links to others keeps its carrier, and with it the old address in its
+ * neighbour table, until it is told the new one.
+ */
 static void ntrdma_eth_set_carrier(struct ntrdma_eth *eth, u32 chunk)
 {
-	bool had_carrier = netif_carrier_ok(eth->netdev);
-
 	rtnl_lock();
 	ntrdma_eth_resize(eth, chunk);
 	rtnl_unlock();
 	netif_carrier_on(eth->netdev);
-	/* The address may be a new one, or the peer may have a new address. */
-	if (!had_carrier)
+	if (xchg(&eth->greet, false))
 		netdev_notify_peers(eth->netdev);
 }
 
@@ -477,16 +481,19 @@ static void ntrdma_eth_work(struct work_struct *work)
 /**
  * ntrdma_eth_changed - let the interface follow the links of its device
  * @dev: device, with or without an Ethernet interface
+ * @opened: a link has come up
  *
  * Context: any.
  */
-void ntrdma_eth_changed(struct ntrdma_dev *dev)
+void ntrdma_eth_changed(struct ntrdma_dev *dev, bool opened)
 {
 	struct ntrdma_eth *eth;
 
 	if (!dev->config.eth)
 		return;
 	eth = netdev_priv(dev->config.netdev);
+	if (opened)
+		xchg(&eth->greet, true);
 	queue_work(ntrdma_wq, &eth->work);
 }
 

@@ -17,7 +17,7 @@ void ntrdma_eth_attach(struct net_device *netdev, struct ntrdma_dev *dev,
 		       u32 chunk);
 void ntrdma_eth_detach(struct net_device *netdev);
 void ntrdma_eth_destroy(struct net_device *netdev);
-void ntrdma_eth_changed(struct ntrdma_dev *dev);
+void ntrdma_eth_changed(struct ntrdma_dev *dev, bool opened);
 void ntrdma_eth_wake(struct ntrdma_peer *peer);
 void ntrdma_eth_take(struct ntrdma_lane *lane, const struct ntrdma_frame *frame,
 		     const void *data);

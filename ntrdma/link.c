@@ -335,7 +335,7 @@ static void ntrdma_links_close(struct ntrdma_dev *dev, unsigned long lost)
 		ntrdma_win_set(peer, NTRDMA_WORD(state), NTRDMA_WIRE_HELLO);
 		ntrdma_peer_ring(peer, 0);
 	}
-	ntrdma_eth_changed(dev);
+	ntrdma_eth_changed(dev, false);
 }
 
 static void ntrdma_link_open(struct ntrdma_peer *peer)
@@ -345,7 +345,7 @@ static void ntrdma_link_open(struct ntrdma_peer *peer)
 	ntrdma_lane_open(peer, &peer->session.terms);
 	ntrdma_peer_ring(peer, 0);
 	ntrdma_link_note_up(peer);
-	ntrdma_eth_changed(peer->dev);
+	ntrdma_eth_changed(peer->dev, true);
 }
 
 static void ntrdma_link_repeat(struct ntrdma_peer *peer)
