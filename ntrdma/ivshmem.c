@@ -475,6 +475,8 @@ static void ntrdma_shm_stay(struct ntrdma_shm *shm)
 	}
 	dev_warn_ratelimited(&shm->pdev->dev,
 			     "ntrdma: another machine has changed the directory, joining again\n");
+	/* No consumer can disconnect, so none has to wait until a peer is dead. */
+	ntrdma_links_stop(shm->dev);
 	ntrdma_shm_leave(shm);
 }
 
@@ -584,35 +586,37 @@ static void ntrdma_shm_unmap(struct ntrdma_shm *shm)
 		memunmap(shm->mem);
 }
 
-/* Return the shortest of several times of reading memory, in ns. */
-static u64 ntrdma_shm_time(void *to, const void *from)
+/* Return the time of reading memory in ns, or BEST if that is shorter. */
+static u64 ntrdma_shm_time(void *to, const void *from, u64 best)
 {
-	u64 best = U64_MAX, start;
-	unsigned int i;
+	u64 start = ktime_get_ns();
 
-	for (i = 0; i < NTRDMA_SHM_TRIES; i++) {
-		start = ktime_get_ns();
-		memcpy(to, from, NTRDMA_SHM_SPEED);
-		best = min(best, ktime_get_ns() - start);
-	}
-	return best;
+	memcpy(to, from, NTRDMA_SHM_SPEED);
+	return min(best, ktime_get_ns() - start);
 }
 
-/* Say if the processor does not cache the memory. */
+/*
+ * Say if the processor does not cache the memory. The two memories are read in
+ * turn, because a host that is busy for a while must not slow down only one.
+ */
 static void ntrdma_shm_check_speed(struct ntrdma_shm *shm)
 {
 	void *from = kvzalloc(NTRDMA_SHM_SPEED, GFP_KERNEL);
 	void *to = kvzalloc(NTRDMA_SHM_SPEED, GFP_KERNEL);
-	u64 ours, theirs;
+	u64 ours = U64_MAX, theirs = U64_MAX;
+	unsigned int i;
 
-	if (from && to && shm->bytes >= NTRDMA_SHM_SPEED) {
-		ours = ntrdma_shm_time(to, from);
-		theirs = ntrdma_shm_time(to, shm->mem);
-		if (theirs / NTRDMA_SHM_SLOW > ours)
-			pci_warn(shm->pdev,
-				 "ntrdma: the memory is not cached: reading takes %llu ns instead of %llu ns\n",
-				 theirs, ours);
+	if (!from || !to || shm->bytes < NTRDMA_SHM_SPEED)
+		goto out;
+	for (i = 0; i < NTRDMA_SHM_TRIES; i++) {
+		ours = ntrdma_shm_time(to, from, ours);
+		theirs = ntrdma_shm_time(to, shm->mem, theirs);
 	}
+	if (theirs / NTRDMA_SHM_SLOW > ours)
+		pci_warn(shm->pdev,
+			 "ntrdma: the memory is not cached: reading takes %llu ns instead of %llu ns\n",
+			 theirs, ours);
+out:
 	kvfree(from);
 	kvfree(to);
 }
