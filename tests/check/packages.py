@@ -14,9 +14,9 @@ from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
-# Debian packages that a node of the rig needs, or that DKMS needs.  The packages of this project are installed later,
-# without a network.
-TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
+# Debian packages that a node of the rig needs, or that DKMS and the packages of this project need.  These are installed
+# later, without a network.
+TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev libedit2 make pkg-config python3 systemd-sysv udev"
 # Debian packages that a usual installation has, and those that README and quick start install or use.
 PAGES = "build-essential ethtool ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
 OLDER = "0.0.1"			# version of the packages that an upgrade replaces
