@@ -3,9 +3,9 @@
 # Author: The krdma developers
 #
 # chaos: ten minutes of failures. Eight persistent connections are under load, while the link is cut, the network loses
-# and delays packets, RDMA devices are removed and recreated on both sides, connections are dropped, and tasks are
-# killed. Afterwards all eight are connected without intervention. Each round writes other data, and reads find no wrong
-# data. The owner of the requests and krdma both count one completion for each posted request.
+# and delays packets, RDMA devices are removed and recreated on both sides (not on debug-6.1), connections are dropped,
+# and tasks are killed. Afterwards all eight are connected without intervention. Each round writes other data, and reads
+# find no wrong data. The owner of the requests and krdma both count one completion for each posted request.
 #
 #   node 1 (exports buffers on 7000, echoes by callback on 7002) <--- persistent connections of krdma ---> node 2
 #
@@ -23,6 +23,11 @@ server=$(addr4 1)
 seconds=${1:-600}
 options="rw=1 max_msg=65536 recv_depth=8"
 declare -A events
+# rxe of 6.1 frees a CQ whose tasklet may still be scheduled (tests/vm/README.rst). That is rare, but a report of KASAN ends
+# the machine.
+kinds="unplugged lossy"
+[[ $KERNEL/$LINK == debug-6.1/rxe ]] || kinds+=" device"
+[[ $NODE == 1 ]] || kinds+=" dropped killed"
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 # for_a_while MIN MAX: sleep for a random time between MIN and MAX seconds.
@@ -74,7 +79,11 @@ happen() {
 	case $random in
 	0 | 1) what=unplugged; trouble loss 100% ;;
 	2 | 3) what=lossy; trouble loss 3% delay 2ms 1ms ;;
-	4 | 5) what=device; device ;;
+	4 | 5)
+		[[ $kinds == *device* ]] || return
+		what=device
+		device
+		;;
 	6 | 7) what=dropped; drops ;;
 	*) what=killed; kills ;;
 	esac
@@ -88,7 +97,7 @@ chaos() {
 		for_a_while 0 3
 	done
 	for what in "${!events[@]}"; do echo "# $what: ${events[$what]} times"; done
-	for what in unplugged lossy device $([[ $NODE == 1 ]] || echo dropped killed); do
+	for what in $kinds; do
 		((${events[$what]:-0} > 0))
 		ok $? "node $NODE had an event of kind $what: ${events[$what]:-0} times"
 	done
