@@ -39,7 +39,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(filter command,$(origin O)),O=)
 
 # LINUX_VERSION_CODE of 6.1, the oldest kernel for which the modules build.
 oldest := 393472
-names := krdma krping vrfm
+names := krdma krping ntrdma vrfm
 # forget FOLDER NAME: remove a module that "make install" has installed. Earlier versions of this Makefile installed into
 # "extra" on kernels before 6.12.
 forget = test ! -d $(1)/$(2) || { rm -f $(1)/$(2)/$(2).ko*; rmdir --ignore-fail-on-non-empty $(1)/$(2); }
@@ -70,7 +70,7 @@ modules-are-built:
 	{ echo "sources of $$name have changed since it was built: type make first" >&2; exit 2; }; \
 	set -- $$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $$name/$$name.ko); test "$$1" = "$(release)" || \
 	{ echo "$$name.ko is built for $$1, and $(KDIR) is $(release): type make first" >&2; exit 2; }; done
-	@! grep -vE '/(krdma|krping|vrfm)\.k?o$$' modules.order >&2 || \
+	@! grep -vE '/(krdma|krping|ntrdma|vrfm)\.k?o$$' modules.order >&2 || \
 	{ echo "these were built, too, with KRDMA_TESTS: type make without it first" >&2; exit 2; }
 
 modules_install: kdir modules-are-built

@@ -11,6 +11,10 @@
 #include "dev.h"
 #include "emulate.h"
 
+#if !defined(CONFIG_64BIT) || !defined(CONFIG_INFINIBAND_VIRT_DMA)
+#error "ntrdma needs a 64-bit kernel with CONFIG_INFINIBAND_VIRT_DMA"
+#endif
+
 /*
  * Range of beat_ms. If dead_ms is short, the links beat more often than beat_ms
  * says.

@@ -14,7 +14,7 @@ from rig import modules
 TOP = static.TOP
 SECONDS = 300
 PROGRAMS = ("librfm2g", "rfm2g_util", "vrfmctl")
-MODULES = ("krdma", "krping", "vrfm")
+MODULES = ("krdma", "krping", "ntrdma", "vrfm")
 
 
 class Wrong(Exception):
@@ -191,7 +191,7 @@ def uninstalls_all(tree):
 
 KBUILD = """$(if $(O),$(error the kernel is built in $(O)))
 modules modules_install:
-	test "$@" = modules || for name in krdma krping vrfm; do \\
+	test "$@" = modules || for name in krdma krping ntrdma vrfm; do \\
 	install -D $(M)/$$name/$$name.ko $(INSTALL_MOD_PATH)/lib/modules/6.1.0-1/$(INSTALL_MOD_DIR)/$$name/$$name.ko || exit; done
 """
 
