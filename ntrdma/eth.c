@@ -445,7 +445,7 @@ static void ntrdma_eth_resize(struct ntrdma_eth *eth, u32 chunk)
 /*
  * A machine whose number has changed has another MAC address. A peer that has
  * links to others keeps its carrier, and with it the old address in its
- * neighbour table, until it is told the new one.
+ * neighbour table, until it learns the new one.
  */
 static void ntrdma_eth_set_carrier(struct ntrdma_eth *eth, u32 chunk)
 {

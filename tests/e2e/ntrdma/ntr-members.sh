@@ -102,7 +102,7 @@ exchange() {
 	while ((status == 0 && size == 64)); do
 		if ((NODE < $1)); then
 			[[ ! -e /exchange/$2 ]] || size=65
-			kt send "$c" $size && kt receive "$c" 65 20000 && ((kt_ret == size)) || status=1
+			kt send "$c" "$size" && kt receive "$c" 65 20000 && ((kt_ret == size)) || status=1
 		else
 			kt receive "$c" 65 20000 && size=$kt_ret && kt send "$c" "$size" || status=1
 		fi
@@ -169,9 +169,9 @@ overwritten() {
 	2)
 		kt until c1 CLOSED $((dead_ms + 20000))
 		kt_is 0 "the connection of the machine without slot ends"
-		kt_within 0 2000 "it ends at once: $kt_ms ms"
+		kt_within 0 2000 "the connection of the machine without slot ends at once: $kt_ms ms"
 		within 5 logged "another machine has changed the directory"
-		ok $? "the log says so"
+		ok $? "the log says that the slot is lost"
 		moves
 		: >"/exchange/a slot is overwritten"
 		;;
@@ -228,10 +228,10 @@ waits() {
 		within 5 logged "all 2 members are there, waiting"
 		ok $? "the log says that it waits"
 		! has_device && [[ -e /sys/class/net/ntr0 ]]
-		ok $? "it has an interface and no RDMA device"
+		ok $? "the third machine has an interface and no RDMA device"
 		ip link set ntr0 up
 		[[ $(</sys/class/net/ntr0/carrier) == 0 ]]
-		ok $? "its interface has no carrier"
+		ok $? "the interface of the third machine has no carrier"
 		ip link set ntr0 down
 	fi
 	barrier waiting
