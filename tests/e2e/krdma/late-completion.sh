@@ -7,10 +7,11 @@
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
-# The scenario needs two processors, because on a single processor nothing interrupts the handler.
+# The scenario needs two processors, because on a single processor nothing interrupts the handler. It does not run over
+# siw, which connects so slowly on an emulated processor that too few connections end during the delay of a handler.
 #
 # kernels: stock-6.1
-# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# long: stock-new stock-6.12 debug-6.1
 # load: krdma krdma_test
 # timeout: 240
 
