@@ -29,6 +29,7 @@
 #include <compat.h>
 
 #include "eth.h"
+#include "trace.h"
 #include "verbs.h"
 #include "win.h"
 
@@ -383,6 +384,8 @@ void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
 	ntrdma_tx_publish(peer, slot->lane, from);
 	ntrdma_count(peer->dev, NTRDMA_STAT_FRAMES_SENT);
 	ntrdma_count_add(peer->dev, NTRDMA_STAT_BYTES_SENT, slot->bytes);
+	trace_ntrdma_frame_sent(peer->dev->ib.index, peer->member, slot->lane,
+				frame);
 }
 
 /*
@@ -653,6 +656,8 @@ static bool ntrdma_rx_take(struct ntrdma_lane *lane, struct ntrdma_peer *peer,
 	ntrdma_win_copy(&hdr, cell, sizeof(hdr));
 	if (ntrdma_rx_bad(peer, ntrdma_frame_decode(&frame, &hdr, &at)))
 		return false;
+	trace_ntrdma_frame_taken(lane->dev->ib.index, peer->member,
+				 lane->number, &frame);
 	if (frame.kind == NTRDMA_ETH)
 		ntrdma_eth_take(lane, &frame, cell + NTRDMA_CELL);
 	else if (frame.kind != NTRDMA_PAD)

@@ -29,6 +29,7 @@
 
 #include "emulate.h"
 #include "eth.h"
+#include "trace.h"
 #include "verbs.h"
 #include "win.h"
 
@@ -265,6 +266,7 @@ static void ntrdma_link_note_up(struct ntrdma_peer *peer)
 	peer->sessions++;
 	peer->refused = NTRDMA_REASON_NONE;
 	ntrdma_count(peer->dev, NTRDMA_STAT_SESSIONS);
+	trace_ntrdma_link(peer->dev->ib.index, peer->member, &peer->session);
 	if (!ntrdma_link_is_own(peer))
 		ibdev_info_ratelimited(&peer->dev->ib, "peer %u (%s) is up\n",
 				       peer->member, peer->theirs.name);
@@ -278,6 +280,7 @@ static void ntrdma_link_note_refused(struct ntrdma_peer *peer)
 	    reason < NTRDMA_REASON_BAD_MAGIC || reason == peer->refused)
 		return;
 	peer->refused = reason;
+	trace_ntrdma_link(peer->dev->ib.index, peer->member, &peer->session);
 	ibdev_info_ratelimited(&peer->dev->ib,
 			       "hello of peer %u is refused: %s\n",
 			       peer->member, ntrdma_reason_name(reason));
@@ -297,6 +300,7 @@ static void ntrdma_link_note_lost(struct ntrdma_peer *peer)
 
 	if (stats[reason])
 		ntrdma_count(peer->dev, stats[reason]);
+	trace_ntrdma_link(peer->dev->ib.index, peer->member, &peer->session);
 	if (!ntrdma_link_is_own(peer))
 		ibdev_info_ratelimited(&peer->dev->ib,
 				       "peer %u (%s) is lost: %s\n",

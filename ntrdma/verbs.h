@@ -597,6 +597,11 @@ void ntrdma_complete(struct ntrdma_qp *qp, struct ntrdma_note *note);
 void ntrdma_notify(struct ntrdma_qp *qp, const struct ntrdma_note *note);
 void ntrdma_qp_finish(struct ntrdma_qp *qp);
 
+/* res.c: details for "rdma resource show". */
+int ntrdma_fill_res_qp(struct sk_buff *msg, struct ib_qp *ib);
+int ntrdma_fill_res_cq(struct sk_buff *msg, struct ib_cq *ib);
+int ntrdma_fill_res_mr(struct sk_buff *msg, struct ib_mr *ib);
+
 /* take.c: frames that have arrived. */
 bool ntrdma_send_naks(struct ntrdma_lane *lane, struct ntrdma_peer *peer);
 void ntrdma_take(struct ntrdma_lane *lane, struct ntrdma_peer *peer,

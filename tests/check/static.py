@@ -79,6 +79,7 @@ def checkpatch(log):
     excused = {
         "include/compat.h": "LINUX_VERSION_CODE,MACRO_ARG_REUSE",	# compares versions; a macro waits for a condition
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
+        "ntrdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
         "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
         "vrfm/event.c": "ENOSYS",		# errno of the cards' driver for canceling a wait when no task waits
         "vrfm/scan.c": "YIELD",		# vrfm_scanner_sleep() explains its yield()

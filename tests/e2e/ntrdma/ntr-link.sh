@@ -87,7 +87,7 @@ only_two() {
 	((${#found[@]} == 2))
 }
 
-# connected: two cases: a connection is made, and carries a message each way.
+# connected DESCRIPTION: two cases: a connection is made, and carries a message each way.
 connected() {
 	if ((NODE == 1)); then
 		kt accept a l 20000
@@ -151,6 +151,48 @@ after_idle() {
 	while read -r status text; do ok "$status" "$text"; done <&"$fd"
 	exec {fd}>&-
 	barrier idled
+}
+
+# shows PATTERN FILE: one case: a line of FILE matches PATTERN.
+shows() {
+	grep -qE "$1" "$2"
+	ok $? "${2##*/}: $1"
+}
+
+# Node 2 traces a connection, because the trace buffer belongs to both nodes, and looks at its QP, CQ and regions.
+observed() {
+	local tracing=/sys/kernel/tracing dev what
+	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
+	((NODE == 1)) || { echo 1 >$tracing/events/ntrdma/enable; } 2>/dev/null
+	barrier tracing
+	connected "while it is traced"
+	if ((NODE == 1)); then
+		barrier seen-qps
+		kt release a
+		barrier traced
+		return
+	fi
+	expect 0 expose c 0 65536
+	dev=$(rdma dev show "$RDMADEV")
+	dev=${dev%%:*}
+	for what in qp cq mr; do rdma -dd resource show $what >"$results/$what"; done
+	shows "link $RDMADEV/1 .* type RC .* drv_peer 0 drv_link up drv_lane [0-9]+ drv_sq_waiting 0 drv_sq_in_flight [0-9]+ drv_send_msn [1-9]" "$results/qp"
+	shows "drv_expected_msn [0-9]+" "$results/qp"
+	shows "dev $RDMADEV .* drv_used 0" "$results/cq"
+	shows "dev $RDMADEV .* drv_state (in)?valid" "$results/mr"
+	barrier seen-qps
+	kt release c
+	barrier traced
+	if [[ ! -d $tracing/events/ntrdma ]]; then
+		skip "trace events" "no FTRACE"
+		return
+	fi
+	echo 0 >$tracing/events/ntrdma/enable
+	cat $tracing/trace >"$results/trace"
+	shows "ntrdma_qp_state: dev=$dev qp=[0-9]+ INIT > RTR" "$results/trace"
+	shows "ntrdma_frame_sent: dev=$dev peer=0 lane=[0-9]+ send .* bytes=[1-9]" "$results/trace"
+	shows "ntrdma_frame_taken: dev=$dev peer=0 lane=[0-9]+ ack " "$results/trace"
+	shows "ntrdma_frame_taken: dev=$dev peer=0 lane=[0-9]+ ud " "$results/trace"
 }
 
 # Cut node 2 off for longer than dead_ms.
@@ -248,6 +290,7 @@ barrier listening
 unload
 ((NODE == 1)) || interfaces
 barrier interfaces
+observed
 short_cut
 after_idle
 long_cut
