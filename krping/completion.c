@@ -270,6 +270,9 @@ static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
  * @len: length in bytes
  * @dir: direction of the mapping
  *
+ * Each message has its cache lines for itself, because the adapter writes them
+ * while the processor uses other messages.
+ *
  * Return: 0, -ENOMEM or -EIO.
  */
 int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
@@ -278,7 +281,8 @@ int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
 	struct krping_wire *wire;
 	u64 dma;
 
-	wire = kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	wire = kzalloc(max_t(u32, len, L1_CACHE_BYTES),
+		       GFP_KERNEL | __GFP_NOWARN);
 	if (!wire)
 		return -ENOMEM;
 	dma = ib_dma_map_single(ibdev, wire, len, dir);
