@@ -37,7 +37,7 @@ rounds() {
 
 messages() {
 	local ret
-	kt connect m "$server" 7000 || return
+	kt connect m "$server" 7000 op_ms=$((5000 * slow)) connect_ms=$((10000 * slow)) || return
 	kt_start sink sink m
 	kt pump m 20000 3000
 	ret=$kt_ret
@@ -49,7 +49,7 @@ messages() {
 
 buffers() {
 	local ret
-	kt connect w "$server" 7001 rw=1 || return
+	kt connect w "$server" 7001 rw=1 op_ms=$((5000 * slow)) connect_ms=$((10000 * slow)) || return
 	kt rwpump w 200000 3000
 	ret=$kt_ret
 	kt release w
