@@ -107,14 +107,14 @@ static u32 ktest_tell_offset(u32 i, u32 len)
 static void ktest_told_written(struct ktest_told *told, u32 imm)
 {
 	struct krdma_region *mem = READ_ONCE(told->mem);
-	u32 len = imm & 0xffff, i = imm >> 16;
-	const u8 *at;
+	u32 len = imm & 0xffff, i = imm >> 16, at;
 
 	if (!mem || !len || i != (told->told & 0xffff)) {
 		told->bad++;
 	} else {
-		at = krdma_region_vaddr(mem) + ktest_tell_offset(i, len);
-		told->bad += ktest_check(at, len) != 0;
+		at = ktest_tell_offset(i, len);
+		krdma_region_sync_for_cpu(mem, at, len);
+		told->bad += ktest_check(krdma_region_vaddr(mem) + at, len) != 0;
 	}
 	told->told++;
 }
