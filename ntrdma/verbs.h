@@ -183,12 +183,13 @@ struct ntrdma_mr {
  * @sge: memory, owned by the queue
  * @data: payload of an inline request, in the memory of @sge
  * @remote_addr: remote address
- * @rkey: remote key. UD: Q_Key
+ * @rkey: remote key
  * @imm: immediate data, or key to invalidate
  * @operand: compare or add; swap
  * @mr: REG_MR: region
  * @key: REG_MR: new key
  * @access: REG_MR: access flags
+ * @qkey: UD: Q_Key
  * @remote_qpn: UD: number of the destination QP
  * @ah: UD: copy of the address handle
  */

@@ -119,7 +119,7 @@ def kernel_doc(log):
         return False
     source = kernels.source("debug-6.1")
     return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
-                   *files(r"^(include|krdma|krping|vrfm|samples|tools|tests/e2e|tests/bench)/.*\.[ch]$")], log)
+                   *files(r"^(include|krdma|krping|ntrdma|vrfm|samples|tools|tests/e2e|tests/bench)/.*\.[ch]$")], log)
 
 
 def unexplained():
