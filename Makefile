@@ -21,7 +21,7 @@ key = $(or $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\(.*\)"/\1/p' $(KDIR)/.conf
 unsigned = $(if $(filter pkcs11:%,$(key))$(wildcard $(KDIR)/$(key) $(filter /%,$(key))),,CONFIG_MODULE_SIG_ALL=)
 
 # DKMS has a copy of the tree that does not contain these folders.
-userspace := $(wildcard tools/librfm2g tools/rfm2g_util tools/vrfmctl tools/system)
+userspace := $(wildcard tools/librfm2g tools/ntr-server tools/rfm2g_util tools/vrfmctl tools/system)
 
 # Ignore an O of the environment, because it names the folder of a kernel that the user builds.
 BUILD :=

@@ -110,7 +110,7 @@ def asks_for_nothing(log):
     root = userspace.installed()
     tools = [*(TOP / name for name in (*COMMANDS, "tools/krping", "tests/vm/kernels")),
              *sorted(root.glob("usr/*bin/*"))]
-    version = re.compile(r"^[\w/]+ \d+\.\d+\n$")
+    version = re.compile(r"^[\w/-]+ \d+\.\d+\n$")
     library = {"LD_LIBRARY_PATH": f"{root}/usr/lib"}
     with machine() as there:
         for tool in tools:

@@ -13,7 +13,7 @@ from rig import modules
 
 TOP = static.TOP
 SECONDS = 300
-PROGRAMS = ("librfm2g", "rfm2g_util", "vrfmctl")
+PROGRAMS = ("librfm2g", "ntr-server", "rfm2g_util", "vrfmctl")
 MODULES = ("krdma", "krping", "ntrdma", "vrfm")
 
 

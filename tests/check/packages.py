@@ -13,7 +13,7 @@ import static
 from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
-NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
+NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "ntrdma-tools", "rfm2g-tools"]
 # Debian packages that a node of the rig needs, or that DKMS and the packages of this project need.  These are installed
 # later, without a network.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev libedit2 make pkg-config python3 systemd-sysv udev"
