@@ -94,7 +94,7 @@ void ntrdma_dev_destroy(struct ntrdma_dev *dev);
 int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 		    const struct ntrdma_window *window);
 void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member);
-void ntrdma_bell(struct ntrdma_dev *dev, u8 lane);
+bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane);
 void *ntrdma_dev_priv(const struct ntrdma_dev *dev);
 
 #endif /* NTRDMA_BACKEND_H */

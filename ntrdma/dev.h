@@ -78,6 +78,7 @@ enum ntrdma_stat {
 	NTRDMA_STAT_BAD_INDEX,
 	NTRDMA_STAT_BAD_FRAME,
 	NTRDMA_STAT_LATE_WAKEUPS,
+	NTRDMA_STAT_BELL_STORMS,
 	NTRDMA_STATS,
 };
 
@@ -101,6 +102,9 @@ struct ntrdma_stats {
  *	once, if interrupts are disabled
  * @idle_us: time until the next poll by @timer
  * @traffic: time of the last frame, if the back end has no doorbells
+ * @bells: number of doorbells since the last frame, at most those until
+ *	@bells_until
+ * @bells_until: time in jiffies when the count begins again
  */
 struct ntrdma_lane {
 	struct ntrdma_dev *dev;
@@ -116,6 +120,8 @@ struct ntrdma_lane {
 	struct hrtimer timer;
 	u32 idle_us;
 	ktime_t traffic;
+	u32 bells;
+	unsigned long bells_until;
 };
 
 /* A task is the transmitter of the lane. */
@@ -301,6 +307,7 @@ extern unsigned int ntrdma_dead_ms;
 extern unsigned int ntrdma_ring_kb;
 extern unsigned int ntrdma_lanes;
 extern unsigned int ntrdma_idle_us;
+extern unsigned int ntrdma_storm_bells;
 extern struct workqueue_struct *ntrdma_wq;
 
 /* link.c: life of the links. */

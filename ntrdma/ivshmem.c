@@ -5,7 +5,8 @@
  * The device tells neither who else uses the memory nor when another machine
  * ends. The first page of the memory is a directory (dir.c), in which each
  * machine claims a slot. The slot gives the machine its number. A timer moves
- * the beat of the slot, so that others see that it is in use.
+ * the beat of the slot, so that others see that it is in use. A machine with
+ * doorbells (bells.c) also writes the number for its doorbells into the slot.
  *
  * A machine that was paused for long can lose its slot, and any machine can
  * overwrite the directory. The device checks before each use of its windows that
@@ -40,6 +41,7 @@
 
 #include <compat.h>
 
+#include "bells.h"
 #include "dev.h"
 #include "dir.h"
 #include "eth.h"
@@ -102,6 +104,7 @@ static struct workqueue_struct *ntrdma_shm_wq;
  * @mem: its memory
  * @bytes: bytes of @mem
  * @is_pfn: @mem was mapped by its page frame numbers
+ * @bells: doorbells
  * @copy: copy of the directory; work item
  * @dir: knowledge about the directory
  * @geo: constant part of the directory when this machine joined
@@ -122,6 +125,7 @@ struct ntrdma_shm {
 	void *mem;
 	u64 bytes;
 	bool is_pfn;
+	struct ntrdma_bells bells;
 	struct ntrdma_wire_dir copy;
 	struct ntrdma_dir dir;
 	struct ntrdma_geometry geo;
@@ -223,6 +227,13 @@ static int ntrdma_shm_format(struct ntrdma_shm *shm)
 	return 0;
 }
 
+/* Tell the others the number for the doorbells of this machine. */
+static void ntrdma_shm_set_bell(const struct ntrdma_shm *shm)
+{
+	WRITE_ONCE(ntrdma_shm_slot(shm, shm->member)->bell,
+		   cpu_to_le32(shm->bells.count ? shm->bells.id + 1 : 0));
+}
+
 /* Take a slot. Return true if this machine is a member now. */
 static bool ntrdma_shm_claim(struct ntrdma_shm *shm, u8 slot)
 {
@@ -233,6 +244,7 @@ static bool ntrdma_shm_claim(struct ntrdma_shm *shm, u8 slot)
 	shm->member = slot;
 	shm->dir.prefer = slot;
 	shm->dir.ours = true;
+	ntrdma_shm_set_bell(shm);
 	return ntrdma_shm_has_slot(shm);
 }
 
@@ -308,13 +320,18 @@ static void ntrdma_shm_bury(struct ntrdma_shm *shm)
  * Functions of the back end.
  */
 
-/* The number of lanes whose smallest rings fit, beside that for Ethernet. */
+/*
+ * The number of lanes whose smallest rings fit, beside that for Ethernet, and
+ * that have a doorbell of their own.
+ */
 static unsigned int ntrdma_shm_lanes(struct ntrdma_dev *dev)
 {
 	const struct ntrdma_shm *shm = ntrdma_dev_priv(dev);
 	u64 rings = div_u64(shm->geo.inbox - NTRDMA_PAGE_BYTES,
 			    NTRDMA_RING_MIN);
 
+	if (shm->bells.count)
+		rings = min_t(u64, rings, max(shm->bells.count, 2U));
 	return min_t(u64, rings - 1, NTRDMA_LANES);
 }
 
@@ -349,20 +366,40 @@ static int ntrdma_shm_start(struct ntrdma_dev *dev)
 	ntrdma_sizes_fit(shm->geo.inbox, dev->lanes, true,
 			 ntrdma_ring_limit(dev), &ring_bytes, &chunk);
 	ntrdma_eth_attach(shm->netdev, dev, chunk);
+	ntrdma_bells_start(&shm->bells, dev);
 	return 0;
 }
 
 static void ntrdma_shm_stop(struct ntrdma_dev *dev)
 {
-	const struct ntrdma_shm *shm = ntrdma_dev_priv(dev);
+	struct ntrdma_shm *shm = ntrdma_dev_priv(dev);
 
+	ntrdma_bells_stop(&shm->bells);
 	ntrdma_eth_detach(shm->netdev);
 }
 
+static void ntrdma_shm_ring(struct ntrdma_dev *dev, u8 member, u8 lane)
+{
+	const struct ntrdma_shm *shm = ntrdma_dev_priv(dev);
+	u32 bell = le32_to_cpu(READ_ONCE(ntrdma_shm_slot(shm, member)->bell));
+
+	if (bell && bell - 1 <= U16_MAX)
+		ntrdma_bells_ring(&shm->bells, bell - 1, lane);
+}
+
 /*
- * There are no doorbells. The windows stay until the PCI device is removed, so
- * nothing is released before.
+ * The windows stay until the PCI device is removed, so nothing is released
+ * before.
  */
+static const struct ntrdma_backend_ops ntrdma_shm_bell_ops = {
+	.name = "ivshmem-doorbell",
+	.flags = NTRDMA_COHERENT | NTRDMA_BELLS,
+	.lanes = ntrdma_shm_lanes,
+	.start = ntrdma_shm_start,
+	.stop = ntrdma_shm_stop,
+	.ring = ntrdma_shm_ring,
+};
+
 static const struct ntrdma_backend_ops ntrdma_shm_ops = {
 	.name = "ivshmem",
 	.flags = NTRDMA_COHERENT,
@@ -389,7 +426,8 @@ static void ntrdma_shm_mac(const struct ntrdma_shm *shm, u8 *mac)
 static int ntrdma_shm_add_dev(struct ntrdma_shm *shm)
 {
 	struct ntrdma_config config = {
-		.ops = &ntrdma_shm_ops,
+		.ops = shm->bells.count ? &ntrdma_shm_bell_ops :
+					  &ntrdma_shm_ops,
 		.priv = shm,
 		.name = "ntr%d",
 		.member = shm->member,
@@ -462,9 +500,11 @@ static int ntrdma_shm_join(struct ntrdma_shm *shm)
  */
 static bool ntrdma_shm_retake(struct ntrdma_shm *shm)
 {
-	return ntrdma_win_exchange(&ntrdma_shm_slot(shm, shm->member)->owner, 0,
-				   shm->dir.owner) &&
-	       ntrdma_shm_has_slot(shm);
+	if (!ntrdma_win_exchange(&ntrdma_shm_slot(shm, shm->member)->owner, 0,
+				 shm->dir.owner))
+		return false;
+	ntrdma_shm_set_bell(shm);
+	return ntrdma_shm_has_slot(shm);
 }
 
 static void ntrdma_shm_stay(struct ntrdma_shm *shm)
@@ -709,11 +749,16 @@ static int ntrdma_shm_open(struct ntrdma_shm *shm)
 	ret = ntrdma_shm_map(shm);
 	if (ret)
 		goto region;
+	ret = ntrdma_bells_open(&shm->bells, pdev);
+	if (ret)
+		goto unmap;
 	ntrdma_shm_check_speed(shm);
 	ret = ntrdma_shm_begin(shm);
 	if (!ret)
 		return 0;
 
+	ntrdma_bells_close(&shm->bells);
+unmap:
 	ntrdma_shm_unmap(shm);
 region:
 	pci_release_region(pdev, NTRDMA_SHM_BAR);
@@ -750,6 +795,7 @@ static void ntrdma_shm_remove(struct pci_dev *pdev)
 	struct ntrdma_shm *shm = pci_get_drvdata(pdev);
 
 	ntrdma_shm_end(shm);
+	ntrdma_bells_close(&shm->bells);
 	ntrdma_shm_unmap(shm);
 	pci_release_region(pdev, NTRDMA_SHM_BAR);
 	pci_disable_device(pdev);

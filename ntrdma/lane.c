@@ -47,6 +47,9 @@
 /* Time without room after which datagrams to a peer are dropped, in ms. */
 #define NTRDMA_BLOCKED_MS	100
 
+/* Time in which the doorbells without a frame are counted, in ms. */
+#define NTRDMA_STORM_MS		100
+
 /* Without doorbells: time between polls while there is traffic, in us. */
 #define NTRDMA_BUSY_US		20
 /* Time without traffic after which the time between polls grows, in us. */
@@ -931,6 +934,8 @@ static int ntrdma_lane_poll(struct napi_struct *napi, int budget)
 		WRITE_ONCE(lane->poller, current);
 		more = ntrdma_lane_work(lane, &quota);
 		WRITE_ONCE(lane->poller, NULL);
+		if (quota.frames != begin)
+			WRITE_ONCE(lane->bells, 0);
 		if (!more)
 			ntrdma_lane_doze(lane, quota.frames != begin);
 	}
@@ -1151,17 +1156,41 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
 	}
 }
 
+/*
+ * Count a doorbell. The count begins again when the lane finds a frame, and
+ * after some time. Doorbells on several processors may be counted once: that
+ * only makes the limit larger.
+ */
+static bool ntrdma_lane_is_calm(struct ntrdma_lane *lane)
+{
+	u32 bells = READ_ONCE(lane->bells);
+
+	if (time_after(jiffies, READ_ONCE(lane->bells_until))) {
+		WRITE_ONCE(lane->bells_until, jiffies +
+			   msecs_to_jiffies(NTRDMA_STORM_MS));
+		bells = 0;
+	}
+	WRITE_ONCE(lane->bells, bells + 1);
+	if (bells != ntrdma_storm_bells)
+		return bells < ntrdma_storm_bells;
+	ntrdma_count(lane->dev, NTRDMA_STAT_BELL_STORMS);
+	return false;
+}
+
 /**
  * ntrdma_bell - take a doorbell
  * @dev: device
  * @lane: number of the lane, from the back end
  *
  * Context: any.
+ * Return: false if there is no such lane, or if doorbells come so often without
+ * a frame that the back end should ignore them for a while.
  */
-void ntrdma_bell(struct ntrdma_dev *dev, u8 lane)
+bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane)
 {
 	if (lane >= NTRDMA_RINGS || !ntrdma_has_lane(dev, lane))
-		return;
+		return false;
 	ntrdma_count(dev, NTRDMA_STAT_BELLS_TAKEN);
 	ntrdma_lane_schedule(&dev->lane[lane]);
+	return ntrdma_lane_is_calm(&dev->lane[lane]);
 }

@@ -26,6 +26,10 @@
 #define NTRDMA_IDLE_US_MIN	20
 #define NTRDMA_IDLE_US_MAX	100000
 
+/* Range of storm_bells. */
+#define NTRDMA_STORM_BELLS_MIN	10
+#define NTRDMA_STORM_BELLS_MAX	1000000
+
 unsigned int ntrdma_beat_ms = 250;
 module_param_named(beat_ms, ntrdma_beat_ms, uint, 0444);
 MODULE_PARM_DESC(beat_ms, "Maximum time between two signs of life, in ms");
@@ -49,6 +53,11 @@ unsigned int ntrdma_idle_us = 1000;
 module_param_named(idle_us, ntrdma_idle_us, uint, 0444);
 MODULE_PARM_DESC(idle_us,
 		 "Without doorbells: maximum time between two polls, in us");
+
+unsigned int ntrdma_storm_bells = 5000;
+module_param_named(storm_bells, ntrdma_storm_bells, uint, 0444);
+MODULE_PARM_DESC(storm_bells,
+		 "Doorbells without a frame in 100 ms after which a doorbell is ignored for 100 ms");
 
 /* All work items of the module. Ends of sessions help to free memory. */
 struct workqueue_struct *ntrdma_wq;
@@ -76,6 +85,9 @@ static const char *ntrdma_bad_param(void)
 	if (ntrdma_idle_us < NTRDMA_IDLE_US_MIN ||
 	    ntrdma_idle_us > NTRDMA_IDLE_US_MAX)
 		return "idle_us must be 20 to 100000";
+	if (ntrdma_storm_bells < NTRDMA_STORM_BELLS_MIN ||
+	    ntrdma_storm_bells > NTRDMA_STORM_BELLS_MAX)
+		return "storm_bells must be 10 to 1000000";
 	return ntrdma_shm_bad_param() ?: ntrdma_emulate_init();
 }
 

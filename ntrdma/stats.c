@@ -36,6 +36,7 @@ static const struct rdma_stat_desc ntrdma_stat_names[NTRDMA_STATS] = {
 	[NTRDMA_STAT_BAD_INDEX].name	   = "bad_index",
 	[NTRDMA_STAT_BAD_FRAME].name	   = "bad_frame",
 	[NTRDMA_STAT_LATE_WAKEUPS].name	   = "late_wakeups",
+	[NTRDMA_STAT_BELL_STORMS].name	   = "doorbell_storms",
 };
 
 static struct dentry *ntrdma_debugfs;

@@ -234,12 +234,14 @@ static_assert(sizeof(struct ntrdma_wire_hdr) == NTRDMA_CELL);
  * struct ntrdma_wire_slot - a member in the directory
  * @owner: random number of the member that has the slot, or 0
  * @beat: counts up while the owner is alive
+ * @bell: number of the owner for doorbells, plus 1; 0: it has no doorbells
  * @pad: 0
  */
 struct ntrdma_wire_slot {
 	__le64 owner;
 	__le32 beat;
-	u8 pad[52];
+	__le32 bell;
+	u8 pad[48];
 } __packed;
 
 static_assert(sizeof(struct ntrdma_wire_slot) == 64);

@@ -57,7 +57,7 @@ refused() {
 # Only one node does this, because the nodes share the module.
 parameters() {
 	local i said
-	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1" "max_wr=511" "max_sge=1" "max_inline=257" \
+	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1" "storm_bells=9" "max_wr=511" "max_sge=1" "max_inline=257" \
 		"max_reads=0" "max_pages=513" "page_sizes=4097" "order=upward" "late_us=1000001"; do
 		refused "Invalid" "$said" insmod /modules/ntrdma.ko "$said"
 		dmesg_node | grep "ntrdma: ${said%=*} must be" >/dev/null

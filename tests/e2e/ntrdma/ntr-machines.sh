@@ -9,7 +9,7 @@
 #   node 1 (survives, listens on 7000) <--- krdma over ntrdma, shared memory ---> node 2 (dies)
 #
 # kernels: stock-6.1/ntr-shm
-# alone: stock-new/ntr-shm stock-6.12/ntr-shm debug-6.1/ntr-shm
+# alone: stock-6.1/ntr-bell stock-new/ntr-bell stock-new/ntr-shm stock-6.12/ntr-shm debug-6.1/ntr-shm
 # load: krdma krdma_test
 # programs: ntrmem/poke
 # append: iomem=relaxed

@@ -8,7 +8,7 @@
 #   node 1 (serves) --- interface of ntrdma, shared memory ---> node 2 (calls)
 #
 # kernels: stock-6.1/ntr-shm
-# long: stock-new/ntr-shm stock-6.12/ntr-shm debug-6.1/ntr-shm
+# long: stock-6.1/ntr-bell stock-new/ntr-shm stock-6.12/ntr-shm debug-6.1/ntr-shm
 # programs: ntrmem/net
 # timeout: 240
 

@@ -56,13 +56,13 @@ def cable():
     return ends
 
 
-def program(name):
-    """Return the path of a compiled C program of tests/vm; compile it if necessary."""
-    source = HERE / f"{name}.c"
+def program(name, folder=HERE):
+    """Return the path of a compiled C program of FOLDER; compile it if necessary."""
+    source = folder / f"{name}.c"
     path = cache.root() / "programs" / f"{name}-{cache.digest(source)}"
     with cache.making(path) as needed:
         if needed:
-            cache.run(["gcc", "-O2", "-o", path / name, source])
+            cache.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", path / name, source])
     return path / name
 
 

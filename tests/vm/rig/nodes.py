@@ -153,6 +153,7 @@ class Fleet:
         self.machines = []
         self.past = []			# machines that scripts have killed
         self.switch = None
+        self.server = None
         self.timed_out = False
         self.hung_at_boot = False
 
@@ -168,6 +169,17 @@ class Fleet:
         for number, net in enumerate(ends, 1):
             self.machines.append(Machine(self.setup, number, [number], net))
             net.close()
+
+    def start_server(self, size):
+        """Start the program that gives the machines a memory and doorbells."""
+        place = self.setup.run_dir / "bells"
+        server = hypervisor.program("ntr-server", hypervisor.HERE.parent.parent / "tools/ntr-server")
+        self.server = spawn([server, "-m", self.setup.run_dir / "window", "-l", size, place], (), subprocess.DEVNULL)
+        deadline = time.monotonic() + GRACE
+        while not place.exists():
+            if self.server.poll() is not None or time.monotonic() > deadline:
+                raise cache.RigError("ntr-server does not run")
+            time.sleep(0.02)
 
     def wire(self):
         """Return a socket for each node.  A cable connects two nodes; a switch connects any other number."""
@@ -232,8 +244,9 @@ class Fleet:
         """End all processes, and wait for the threads that read their output."""
         for machine in self.machines:
             machine.kill()
-        if self.switch:
-            end(self.switch)
+        for process in (self.switch, self.server):
+            if process:
+                end(process)
         for machine in self.machines + self.past:
             machine.finish()
 

@@ -22,8 +22,8 @@ EMULATED = {
     "ntr-small": ("ntr", "max_wr=512 max_sge=4 max_inline=32 max_reads=1 max_pages=128 page_sizes=4096 strict_inv=1", ""),
     "ntr-order": ("ntr", "order=random late_us=2000", ""),
 }
-# A link through memory that machines of QEMU share. There is no network between them.
-WINDOW = "ntr-shm"
+# Links through memory that machines of QEMU share, without and with doorbells. There is no network between them.
+WINDOWS = ("ntr-shm", "ntr-bell")
 WINDOW_SIZE = "64M"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
@@ -38,7 +38,7 @@ def arguments():
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
-    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, WINDOW], default="rxe")
+    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS], default="rxe")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
@@ -58,8 +58,8 @@ def check(parser, args):
     """Return ARGS, or exit with an error message of one line if they cannot work."""
     if args.link == "siw" and args.kernel.startswith("stock"):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
-    if args.link == WINDOW and args.kernel.startswith("uml"):
-        refuse(f"--link {WINDOW}: only QEMU has a device for memory that machines share")
+    if args.link in WINDOWS and args.kernel.startswith("uml"):
+        refuse(f"--link {args.link}: only QEMU has a device for memory that machines share")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -104,7 +104,7 @@ def configuration(args, kernel):
     link, options, _ = link_of(args)
     values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
               "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
-              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link == WINDOW),
+              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in WINDOWS),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
@@ -126,7 +126,7 @@ def memory(args, kernel):
 
 def link_of(args):
     """Return the name of the link, the parameters of its module, and those of the kernel."""
-    if args.link == WINDOW:
+    if args.link in WINDOWS:
         return "ntr", f"members={max(args.nodes, 2)}", ""
     return EMULATED.get(args.link, (args.link, "", ""))
 
@@ -137,15 +137,17 @@ def in_namespaces(args, kernel):
     They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep. They are
     with ntrdma, because the back end "local" connects devices of one kernel. The back end "ivshmem" connects machines.
     """
-    if args.link == WINDOW:
+    if args.link in WINDOWS:
         return False
     return (kernel.is_uml and kernel.debug) or link_of(args)[0] == "ntr"
 
 
 def window(args, run_dir):
     """Return the arguments of QEMU for the memory that the machines share."""
-    if args.link != WINDOW:
+    if args.link not in WINDOWS:
         return []
+    if args.link == "ntr-bell":
+        return ["-chardev", f"socket,id=window,path={run_dir}/bells", "-device", "ivshmem-doorbell,chardev=window,vectors=5"]
     return ["-object", f"memory-backend-file,id=window,mem-path={run_dir}/window,size={WINDOW_SIZE},share=on",
             "-device", "ivshmem-plain,memdev=window"]
 
@@ -154,6 +156,8 @@ def boot(setup, args, kernel):
     """Run all nodes until they are off, or until the time limit; return the fleet."""
     fleet = nodes.Fleet(setup, args.nodes, in_namespaces(args, kernel))
     try:
+        if args.link == "ntr-bell":
+            fleet.start_server(WINDOW_SIZE)
         fleet.start()
         fleet.wait(args.timeout)
     finally:
