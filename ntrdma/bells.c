@@ -97,12 +97,13 @@ static void ntrdma_bells_free(struct ntrdma_bells *bells, unsigned int count)
 
 static int ntrdma_bells_request(struct ntrdma_bells *bells)
 {
+	int count = min(pci_msix_vec_count(bells->pdev), NTRDMA_BELL_VECTORS);
 	struct ntrdma_bell_vector *vector;
 	unsigned int i;
 	int ret;
 
-	ret = pci_alloc_irq_vectors(bells->pdev, 1, NTRDMA_BELL_VECTORS,
-				    PCI_IRQ_MSIX);
+	/* The others compute the vectors of this machine from this number. */
+	ret = pci_alloc_irq_vectors(bells->pdev, count, count, PCI_IRQ_MSIX);
 	if (ret < 0)
 		return ret;
 	bells->count = ret;
