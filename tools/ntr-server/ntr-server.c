@@ -277,7 +277,9 @@ static void serve(struct server *server, int stop)
 	}
 }
 
-/* Open the memory. SIZE 0: the size of the file, or 16 MiB. */
+/*
+ * Open the memory. SIZE 0: the size of the file, or 16 MiB. A file that has contents keeps them.
+ */
 static int open_memory(const char *path, unsigned long long size)
 {
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) :
@@ -286,11 +288,13 @@ static int open_memory(const char *path, unsigned long long size)
 
 	if (fd < 0 || fstat(fd, &status))
 		err(1, "%s", path ? path : "memory");
+	if (size && status.st_size && size != (unsigned long long)status.st_size)
+		errx(2, "%s has %lld bytes, not %llu", path, (long long)status.st_size, size);
 	if (!size)
 		size = status.st_size ? (unsigned long long)status.st_size : 16ULL << 20;
 	if (size & (size - 1) || size < MIN_SIZE || size > MAX_SIZE)
 		errx(2, "the size must be a power of 2, 256K to 1T: %llu", size);
-	if ((unsigned long long)status.st_size != size && ftruncate(fd, size))
+	if (!status.st_size && ftruncate(fd, size))
 		err(1, "%s: cannot set the size to %llu", path ? path : "memory", size);
 	return fd;
 }
