@@ -89,8 +89,7 @@ void ntrdma_qp_event(struct ntrdma_qp *qp, enum ib_event_type event)
 static void ntrdma_qp_set_state(struct ntrdma_qp *qp, enum ib_qp_state state)
 {
 	lockdep_assert_held(&qp->lock);
-	trace_ntrdma_qp_state(qp->dev->ib.index, qp->ib.qp_num, qp->state,
-			      state);
+	trace_ntrdma_qp_state(qp->dev->ib.index, qp->number, qp->state, state);
 	smp_store_release(&qp->state, state); /* ntrdma_take_rc() */
 }
 
