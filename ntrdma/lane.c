@@ -1183,8 +1183,9 @@ static bool ntrdma_lane_is_calm(struct ntrdma_lane *lane)
  * @lane: number of the lane, from the back end
  *
  * Context: any.
- * Return: false if there is no such lane, or if doorbells come so often without
- * a frame that the back end should ignore them for a while.
+ * Return: false if there is no such lane, or if there were more doorbells
+ * without a frame than storm_bells allows. The back end should then ignore
+ * doorbells for a while.
  */
 bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane)
 {

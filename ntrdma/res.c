@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Details of objects for "rdma resource show -dd". The core holds a reference to
+ * Details of objects for "rdma -dd resource show". The core holds a reference to
  * the object, which may be destroyed before the reference is given back. So
  * these functions use only members that stay until the memory of the object is
  * freed.
