@@ -285,6 +285,18 @@ kt_state() {
 	echo -
 }
 
+# logged PATTERN: succeed if a line of the kernel log matches PATTERN.
+logged() { dmesg_node | grep "$1" >/dev/null; }
+
+# device_counter NAME: print a counter of the RDMA device of this node.
+device_counter() {
+	local words
+	words=$(rdma statistic show link "$RDMADEV/1")
+	[[ $words == *" $1 "* ]] || { echo "no counter $1"; return; }
+	words=${words#* "$1" }
+	echo "${words%% *}"
+}
+
 # krping_run COMMAND: run a command of krping in this process. Succeeds if write() succeeds. Sets "said" to the error
 # message, and "line" to the line that can be read from the same file descriptor.
 krping_run() {

@@ -22,16 +22,6 @@ files=/sys/kernel/debug/ntrdma/ntr0
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# counted NAME: print a counter of the device of this node.
-counted() {
-	local words
-	words=$(rdma statistic show link "$RDMADEV/1")
-	words=${words#* "$1" }
-	echo "${words%% *}"
-}
-
-logged() { dmesg_node | grep "$1" >/dev/null; }
-
 # exchange DESCRIPTION COUNT PAUSE: one case: nodes 1 and 2 exchange COUNT messages, and pause after each.
 exchange() {
 	local i status=0
@@ -66,16 +56,16 @@ case $NODE in
 	kt accept a l 40000
 	kt_is 0 "accepted"
 	exchange "an idle machine is woken" 20 0
-	(($(counted doorbells_taken) > 20))
-	ok $? "doorbells were taken: $(counted doorbells_taken)"
-	(($(counted late_wakeups) == 0))
-	ok $? "no doorbell was lost: $(counted late_wakeups)"
+	(($(device_counter doorbells_taken) > 20))
+	ok $? "doorbells were taken: $(device_counter doorbells_taken)"
+	(($(device_counter late_wakeups) == 0))
+	ok $? "no doorbell was lost: $(device_counter late_wakeups)"
 	barrier woken
 	exchange "messages pass while doorbells ring" 200 0
 	: >/exchange/over
 	barrier rung
-	(($(counted doorbell_storms) > 0))
-	ok $? "the storm is counted: $(counted doorbell_storms), $(counted doorbells_taken) doorbells"
+	(($(device_counter doorbell_storms) > 0))
+	ok $? "the storm is counted: $(device_counter doorbell_storms), $(device_counter doorbells_taken) doorbells"
 	logged "doorbell .* rings without work"
 	ok $? "the log names the doorbell"
 	;;

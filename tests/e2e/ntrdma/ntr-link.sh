@@ -21,20 +21,6 @@ files=/sys/kernel/debug/ntrdma
 dead_ms=2000
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# counted NAME: print a counter of the device of this node.
-counted() {
-	local words word
-	words=$(rdma statistic show link "$RDMADEV/1")
-	# shellcheck disable=SC2086 # one word each
-	set -- "$1" $words
-	while (($# > 2)); do
-		word=$2
-		[[ $word != "$1" ]] || { echo "$3"; return; }
-		set -- "$1" "${@:3}"
-	done
-	echo "no counter $1"
-}
-
 # peer_is STATE: check whether the link of this node to the other node has this state.
 peer_is() {
 	[[ $(<"$files/$RDMADEV/status") == *"peer $((2 - NODE)): $1,"* ]]
@@ -198,15 +184,15 @@ observed() {
 # Cut node 2 off for longer than dead_ms.
 long_cut() {
 	local silent
-	silent=$(counted silent)
+	silent=$(device_counter silent)
 	connected "before a long interruption"
 	barrier long
 	((NODE == 1)) || network loss 100%
 	disconnected "long interruption" $((dead_ms + 1000))
 	within 5 lost
 	ok $? "the link is not up during the interruption"
-	(($(counted silent) > silent))
-	ok $? "the end is counted: $(counted silent)"
+	(($(device_counter silent) > silent))
+	ok $? "the end is counted: $(device_counter silent)"
 	barrier longer
 	((NODE == 1)) || network
 	within 2 peer_is up
@@ -225,8 +211,8 @@ down() {
 		within 2 lost
 		ok $? "the link is not up while an interface is down"
 		barrier seen
-		(($(counted left) > 0))
-		ok $? "the peer has left: $(counted left)"
+		(($(device_counter left) > 0))
+		ok $? "the peer has left: $(device_counter left)"
 	else
 		[[ $(<"/sys/class/infiniband/$RDMADEV/ports/1/state") == *DOWN* ]]
 		ok $? "the port is down"
@@ -296,7 +282,7 @@ after_idle
 long_cut
 down
 for name in bad_seal bad_index bad_frame late_wakeups; do
-	check "$name is 0" test "$(counted $name)" = 0
+	check "$name is 0" test "$(device_counter $name)" = 0
 done
 ((NODE == 2)) || expect 0 release l
 barrier ended

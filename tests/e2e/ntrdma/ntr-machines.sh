@@ -162,8 +162,6 @@ leaves() {
 	: >"/exchange/back-$1"
 }
 
-logged() { dmesg_node | grep "$1" >/dev/null; }
-
 ready() { gids_ready 2 2>/dev/null; }
 
 # Give the new interface its name and addresses, as at the boot.

@@ -25,8 +25,6 @@ files=/sys/kernel/debug/ntrdma/ntr0
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-logged() { dmesg_node | grep "$1" >/dev/null; }
-
 # member: set "member" to the number of this machine.
 member() { [[ $(<"$files/status") =~ member\ ([0-9]+), ]] && member=${BASH_REMATCH[1]}; }
 
@@ -38,6 +36,7 @@ peers_up() {
 	count=${count//[!@]/}
 	((${#count} == $1 + 1))
 }
+
 # linked N DESCRIPTION: one case: this machine gets links to exactly N others.
 linked() {
 	local status=0
