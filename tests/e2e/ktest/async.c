@@ -172,6 +172,9 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 		memset(a->buf, 0xee, all->len);
 	else
 		ktest_fill(a->buf, all->len);
+	if (all->region)
+		krdma_region_sync_for_device(all->region, (u64)i * all->len,
+					     all->len);
 }
 
 /*
@@ -297,6 +300,9 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 static int ktest_async_check_data(const struct ktest_asyncs *all,
 				  const struct ktest_async *a, u32 i)
 {
+	if (all->region)
+		krdma_region_sync_for_cpu(all->region, (u64)i * all->len,
+					  all->len);
 	if (all->opcode == KRDMA_READ)
 		return ktest_check(a->buf, all->len);
 	if (ktest_async_is_atomic(all))
