@@ -82,7 +82,7 @@ part() {
 }
 
 # messages NAME: send messages on all connections, on five at a time. With more at a time, receivers could time out:
-# they wait 20 s for the first message, and on a debug kernel it takes a second to start a process.
+# they wait 40 s for the first message, and on a debug kernel it takes a second to start a process.
 messages() {
 	local i from wrong=
 	for ((from = 1; from <= n; from += 5)); do

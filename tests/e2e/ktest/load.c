@@ -119,7 +119,8 @@ static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
 	if (load->size < load->len)
 		return krdma_is_established(cb) ? -EMSGSIZE : -ENOTCONN;
 	memset(load->image, 0, load->size);
-	return known ? krdma_read_at(cb, load->image, load->size, 0, 10000) : 0;
+	return known ? krdma_read_at(cb, load->image, load->size, 0,
+				     KTEST_WAIT_MS) : 0;
 }
 
 /*

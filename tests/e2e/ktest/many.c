@@ -273,9 +273,11 @@ static int ktest_client_wait(struct ktest_client *client, u8 *buf)
 	if (client->error || !client->cb->read_write)
 		return client->error;
 	ktest_fill(buf, KTEST_CLIENT_LEN);
-	ret = krdma_write_at(client->cb, buf, KTEST_CLIENT_LEN, 0, 10000);
+	ret = krdma_write_at(client->cb, buf, KTEST_CLIENT_LEN, 0,
+			     KTEST_WAIT_MS);
 	memset(buf, 0, KTEST_CLIENT_LEN);
-	ret = ret ?: krdma_read_at(client->cb, buf, KTEST_CLIENT_LEN, 0, 10000);
+	ret = ret ?: krdma_read_at(client->cb, buf, KTEST_CLIENT_LEN, 0,
+				   KTEST_WAIT_MS);
 	return ret ?: ktest_check(buf, KTEST_CLIENT_LEN);
 }
 

@@ -32,6 +32,12 @@
 #define KTEST_RAW_RECVS 8
 #define KTEST_RAW_LEN 64
 
+/*
+ * Timeout of calls that are expected to succeed, in ms. Two debug kernels on
+ * emulated processors need more than 10 s for the data of twenty connections.
+ */
+#define KTEST_WAIT_MS 40000
+
 /**
  * struct ktest_raw - resources of the owner of a raw connection
  * @mr: MR that qp_ready allocates; the device cannot be removed before the MR

@@ -204,7 +204,7 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		return size;
 	snprintf(ctx->text, sizeof(ctx->text), "key=%#x",
 		 le32_to_cpup((__le32 *)(buf + KTEST_KEY_AT)));
-	return krdma_send_timeout(cb, buf, size, 10000);
+	return krdma_send_timeout(cb, buf, size, KTEST_WAIT_MS);
 }
 
 /*
@@ -253,7 +253,7 @@ int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 
 	if (i >= KTEST_REGIONS)
 		return -EINVAL;
-	ret = krdma_receive_len(cb, buf, KTEST_DESC_MAX, 20000);
+	ret = krdma_receive_len(cb, buf, KTEST_DESC_MAX, KTEST_WAIT_MS);
 	if (ret < 0)
 		return ret;
 	remote = krdma_remote_import(buf, ret);

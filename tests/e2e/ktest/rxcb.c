@@ -187,7 +187,7 @@ int ktest_cmd_rxcb(struct ktest_ctx *ctx, struct ktest_args *args)
 static int ktest_talk_answer(struct krdma_cb *cb, u32 number, u32 len)
 {
 	struct ktest_answer answer;
-	int ret = krdma_receive_len(cb, &answer, sizeof(answer), 20000);
+	int ret = krdma_receive_len(cb, &answer, sizeof(answer), KTEST_WAIT_MS);
 
 	if (ret < 0)
 		return ret;
@@ -222,7 +222,7 @@ int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 		if (i < n) {
 			len = ktest_talk_len(i, max);
 			ktest_fill(buf, len);
-			ret = krdma_send_timeout(cb, buf, len, 20000);
+			ret = krdma_send_timeout(cb, buf, len, KTEST_WAIT_MS);
 		}
 		if (!ret && i >= window)
 			ret = ktest_talk_answer(cb, i - window,

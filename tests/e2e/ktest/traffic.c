@@ -136,7 +136,7 @@ static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
 {
 	ktest_fill(use->buf, len);
 	return krdma_send_timeout(use->cb, use->buf, len,
-				  ktest_number(args, 3, 10000));
+				  ktest_number(args, 3, KTEST_WAIT_MS));
 }
 
 /* receive NAME SIZE [TIMEOUT_MS]: receive a message, and check its pattern */
@@ -174,7 +174,7 @@ static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 {
 	ktest_fill(use->buf, len);
 	return krdma_write_at(use->cb, use->buf, len, ktest_number(args, 3, 0),
-			      ktest_number(args, 4, 10000));
+			      ktest_number(args, 4, KTEST_WAIT_MS));
 }
 
 /*
@@ -186,7 +186,7 @@ static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 {
 	int ret = krdma_read_at(use->cb, use->buf, len,
 				ktest_number(args, 3, 0),
-				ktest_number(args, 4, 10000));
+				ktest_number(args, 4, KTEST_WAIT_MS));
 
 	return ret ?: ktest_check(use->buf, len);
 }
@@ -197,7 +197,7 @@ static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
 {
 	memset(use->buf, 0, sizeof(u64));
 	return krdma_write_at(use->cb, use->buf, sizeof(u64),
-			      ktest_number(args, 2, 0), 10000);
+			      ktest_number(args, 2, 0), KTEST_WAIT_MS);
 }
 
 /* take NAME N LEN: receive N messages of LEN bytes each */
@@ -208,7 +208,8 @@ static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
 	int ret;
 
 	for (i = 0; i < n; i++) {
-		ret = krdma_receive_len(use->cb, use->buf, KTEST_MAX_MSG, 20000);
+		ret = krdma_receive_len(use->cb, use->buf, KTEST_MAX_MSG,
+					KTEST_WAIT_MS);
 		if (ret < 0)
 			return ret;
 		if (ret != len || ktest_check(use->buf, len))
@@ -250,7 +251,8 @@ static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
 
 	ktest_fill(use->buf, len);
 	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
-		ret = krdma_send_timeout(use->cb, use->buf, len, 10000);
+		ret = krdma_send_timeout(use->cb, use->buf, len,
+					 KTEST_WAIT_MS);
 		if (ret)
 			break;
 		count++;
@@ -266,7 +268,7 @@ static int ktest_rw_until(struct ktest_load *load, struct krdma_cb *cb, u32 ms,
 	int ret = ktest_load_on(load, cb, true);
 
 	while (!ret && ktime_before(ktime_get(), end) && !ktest_should_end()) {
-		ret = ktest_load_round(load, 10000);
+		ret = ktest_load_round(load, KTEST_WAIT_MS);
 		*count += !ret;
 	}
 	return ret;
@@ -303,7 +305,7 @@ static int ktest_drink(struct krdma_cb *cb, u8 *buf, bool answer, u32 *count)
 		if (ktest_check(buf, ret))
 			return -EBADMSG;
 		if (answer)
-			ret = krdma_send_timeout(cb, buf, ret, 10000);
+			ret = krdma_send_timeout(cb, buf, ret, KTEST_WAIT_MS);
 		if (ret < 0)
 			return ret;
 		cond_resched();
@@ -624,11 +626,11 @@ static int ktest_ping(struct krdma_cb *cb, u8 *buf, u32 len)
 	int ret;
 
 	ktest_fill(buf, len);
-	ret = krdma_send_timeout(cb, buf, len, 10000);
+	ret = krdma_send_timeout(cb, buf, len, KTEST_WAIT_MS);
 	if (ret < 0)
 		return ret;
 	memset(buf, 0, len);
-	ret = krdma_receive_len(cb, buf, KTEST_MAX_MSG, 10000);
+	ret = krdma_receive_len(cb, buf, KTEST_MAX_MSG, KTEST_WAIT_MS);
 	if (ret < 0)
 		return ret;
 	return ret == len ? ktest_check(buf, len) : -EBADMSG;
