@@ -14,6 +14,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rmap.h>
 #include <linux/slab.h>
@@ -214,6 +215,23 @@ static inline void krdma_free_dummy(struct net_device *netdev)
 #endif
 
 /**
+ * krdma_is_rxe - check whether rxe is the driver of a device
+ * @ibdev: device
+ *
+ * Other drivers may have the driver_id of rxe, so that its library opens their
+ * devices, like ntrdma. A built-in driver has no owner.
+ *
+ * Return: true if rxe is the driver.
+ */
+static inline bool krdma_is_rxe(const struct ib_device *ibdev)
+{
+	struct module *owner = ibdev->ops.owner;
+
+	return ibdev->ops.driver_id == RDMA_DRIVER_RXE &&
+	       (!owner || !strcmp(module_name(owner), "rdma_rxe"));
+}
+
+/**
  * krdma_mr_room - return the number of pages to request from ib_alloc_mr()
  * @ibdev: device
  * @npages: pages that will be registered
@@ -233,7 +251,7 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 #if KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE
 	return npages;
 #else
-	return npages + (ibdev->ops.driver_id == RDMA_DRIVER_RXE);
+	return npages + krdma_is_rxe(ibdev);
 #endif
 }
 

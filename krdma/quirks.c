@@ -102,15 +102,12 @@
  */
 u32 krdma_quirks_of(const struct ib_device *ibdev)
 {
-	switch (ibdev->ops.driver_id) {
-	case RDMA_DRIVER_SIW:
+	if (ibdev->ops.driver_id == RDMA_DRIVER_SIW)
 		return KRDMA_QUIRKS_SIW;
-	case RDMA_DRIVER_RXE:
+	if (krdma_is_rxe(ibdev))
 		return KRDMA_QUIRK_DEAD_RECEIVE | KRDMA_QUIRK_FENCED_READS |
 		       (krdma_may_read_on() ? KRDMA_QUIRK_READS_FREED : 0);
-	default:
-		return 0;
-	}
+	return 0;
 }
 
 /**
