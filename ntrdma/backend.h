@@ -90,11 +90,12 @@ struct ntrdma_config {
 };
 
 struct ntrdma_dev *ntrdma_dev_create(const struct ntrdma_config *config);
-void ntrdma_dev_destroy(struct ntrdma_dev *dev);
+void ntrdma_dev_destroy(struct ntrdma_dev *dev, char name[IB_DEVICE_NAME_MAX]);
 int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 		    const struct ntrdma_window *window);
 void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member);
 bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane);
+bool ntrdma_dev_has_ended(const struct ntrdma_dev *dev);
 void *ntrdma_dev_priv(const struct ntrdma_dev *dev);
 
 #endif /* NTRDMA_BACKEND_H */

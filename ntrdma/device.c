@@ -484,13 +484,29 @@ abort:
 /**
  * ntrdma_dev_destroy - destroy a device
  * @dev: device of ntrdma_dev_create(); it may have ended already
+ * @name: where to store its last name; the administrator may have changed it
  *
  * Context: may sleep; rtnl is not held.
  */
-void ntrdma_dev_destroy(struct ntrdma_dev *dev)
+void ntrdma_dev_destroy(struct ntrdma_dev *dev, char name[IB_DEVICE_NAME_MAX])
 {
 	ib_unregister_device(&dev->ib);
+	strscpy(name, dev->ib.name, IB_DEVICE_NAME_MAX);
 	put_device(&dev->ib.dev);
+}
+
+/**
+ * ntrdma_dev_has_ended - check whether the core has unregistered a device
+ * @dev: device of ntrdma_dev_create()
+ *
+ * A device whose back end does not allow "rdma link del" only ends this way if
+ * another driver does it.
+ *
+ * Return: true if only the memory of the device is left.
+ */
+bool ntrdma_dev_has_ended(const struct ntrdma_dev *dev)
+{
+	return READ_ONCE(dev->dead);
 }
 
 /**

@@ -51,6 +51,8 @@
 #define NTRDMA_SHM_DEVICE	0x1110
 /* The memory is BAR 2. */
 #define NTRDMA_SHM_BAR		2
+/* Name of a device that had none yet. */
+#define NTRDMA_SHM_NAME		"ntr%d"
 /* Default number of members of a new directory. */
 #define NTRDMA_SHM_MEMBERS	2
 /* Time between two attempts to join, in ms. */
@@ -118,6 +120,7 @@ static struct workqueue_struct *ntrdma_shm_wq;
  * @work: joins, and looks for slots of dead machines
  * @timer: beats, and notices when the slot is lost
  * @netdev: interface
+ * @name: name for the next device, with %d before the first one
  * @dev: RDMA device, while @joined
  */
 struct ntrdma_shm {
@@ -139,6 +142,7 @@ struct ntrdma_shm {
 	struct delayed_work work;
 	struct timer_list timer;
 	struct net_device *netdev;
+	char name[IB_DEVICE_NAME_MAX];
 	struct ntrdma_dev *dev;
 };
 
@@ -429,7 +433,7 @@ static int ntrdma_shm_add_dev(struct ntrdma_shm *shm)
 		.ops = shm->bells.count ? &ntrdma_shm_bell_ops :
 					  &ntrdma_shm_ops,
 		.priv = shm,
-		.name = "ntr%d",
+		.name = shm->name,
 		.member = shm->member,
 		.members = shm->geo.members,
 		.netdev = shm->netdev,
@@ -443,8 +447,11 @@ static int ntrdma_shm_add_dev(struct ntrdma_shm *shm)
 	ntrdma_shm_mac(shm, mac);
 	ntrdma_eth_set_mac(shm->netdev, mac);
 	dev = ntrdma_dev_create(&config);
-	if (IS_ERR(dev))
+	if (IS_ERR(dev)) {
+		/* Another device may have the name now. */
+		strscpy(shm->name, NTRDMA_SHM_NAME, sizeof(shm->name));
 		return PTR_ERR(dev);
+	}
 	shm->dev = dev;
 	return 0;
 }
@@ -467,7 +474,7 @@ static void ntrdma_shm_leave_slot(struct ntrdma_shm *shm)
 static void ntrdma_shm_leave(struct ntrdma_shm *shm)
 {
 	if (shm->dev)
-		ntrdma_dev_destroy(shm->dev);
+		ntrdma_dev_destroy(shm->dev, shm->name);
 	shm->dev = NULL;
 	ntrdma_shm_leave_slot(shm);
 }
@@ -509,6 +516,13 @@ static bool ntrdma_shm_retake(struct ntrdma_shm *shm)
 
 static void ntrdma_shm_stay(struct ntrdma_shm *shm)
 {
+	/* rxe was unloaded, see uverbs.c. */
+	if (ntrdma_dev_has_ended(shm->dev)) {
+		pci_info(shm->pdev,
+			 "ntrdma: another driver has unregistered the device, joining again\n");
+		ntrdma_shm_leave(shm);
+		return;
+	}
 	if (ntrdma_shm_has_slot(shm) || ntrdma_shm_retake(shm)) {
 		ntrdma_shm_bury(shm);
 		return;
@@ -721,6 +735,7 @@ static int ntrdma_shm_begin(struct ntrdma_shm *shm)
 	if (IS_ERR(netdev))
 		return PTR_ERR(netdev);
 	shm->netdev = netdev;
+	strscpy(shm->name, NTRDMA_SHM_NAME, sizeof(shm->name));
 	ntrdma_shm_dir_init(shm);
 	queue_delayed_work(ntrdma_shm_wq, &shm->work, 0);
 	flush_delayed_work(&shm->work);

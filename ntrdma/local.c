@@ -27,6 +27,10 @@
  *   exists. The device may refuse new peers with -ESHUTDOWN.
  * - The transmitter of a peer rings while a member leaves: stop() waits for the
  *   read-side section of the transmitter.
+ *
+ * The device also ends when rxe is unloaded, see uverbs.c. The task that unloads
+ * rxe unregisters the device, and later calls the module notifier, which the
+ * task of "rdma link del" does not. Then the device is made again.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -34,7 +38,9 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 
 #include "dev.h"
@@ -82,7 +88,30 @@ struct ntrdma_local {
 	struct ntrdma_local_window *out[NTRDMA_MEMBERS];
 };
 
+/* Time after the end of rxe until devices are made again, in ms. */
+#define NTRDMA_LOCAL_AGAIN_MS	500
+
+/**
+ * struct ntrdma_local_ended - a device that has ended
+ * @pid: task that has unregistered it; 0: none
+ * @started: time at which the task was started, because numbers are reused
+ * @net: number of the network namespace of the interface
+ * @ifindex: number of the interface
+ * @again: the device is to be made again
+ * @name: name of the device
+ */
+struct ntrdma_local_ended {
+	pid_t pid;
+	u64 started;
+	u64 net;
+	int ifindex;
+	bool again;
+	char name[IB_DEVICE_NAME_MAX];
+};
+
 static DEFINE_MUTEX(ntrdma_group_mutex);
+/* By number of the member; ntrdma_group_mutex. */
+static struct ntrdma_local_ended ntrdma_local_ended[NTRDMA_MEMBERS];
 static struct ntrdma_local __rcu *ntrdma_group[NTRDMA_MEMBERS];
 
 static struct ntrdma_local *ntrdma_group_member(unsigned int member)
@@ -318,11 +347,28 @@ static void ntrdma_local_stop(struct ntrdma_dev *dev)
 	cancel_work_sync(&local->work);
 }
 
+static void ntrdma_local_note_end(const struct ntrdma_local *local,
+				  const struct ntrdma_dev *dev)
+{
+	struct ntrdma_local_ended *ended = &ntrdma_local_ended[local->member];
+
+	lockdep_assert_held(&ntrdma_group_mutex);
+	*ended = (struct ntrdma_local_ended){
+		.pid = current->pid,
+		.started = current->start_boottime,
+		.net = dev_net(local->netdev)->net_cookie,
+		.ifindex = local->netdev->ifindex,
+	};
+	/* A device that could not be registered may have no name. */
+	strscpy(ended->name, dev->ib.name, sizeof(ended->name));
+}
+
 static void ntrdma_local_release(struct ntrdma_dev *dev)
 {
 	struct ntrdma_local *local = ntrdma_dev_priv(dev);
 
 	mutex_lock(&ntrdma_group_mutex);
+	ntrdma_local_note_end(local, dev);
 	ntrdma_local_forget_all(local);
 	mutex_unlock(&ntrdma_group_mutex);
 	ntrdma_local_put(local);
@@ -547,6 +593,84 @@ static struct rdma_link_ops ntrdma_local_link_ops = {
 	.newlink = ntrdma_local_newlink,
 };
 
+/*
+ * Devices that end because rxe is unloaded.
+ */
+
+static struct net_device *ntrdma_local_find(const struct ntrdma_local_ended *ended)
+{
+	struct net_device *netdev = NULL;
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		if (net->net_cookie == ended->net)
+			netdev = dev_get_by_index(net, ended->ifindex);
+	up_read(&net_rwsem);
+	return netdev;
+}
+
+static void ntrdma_local_make(const struct ntrdma_local_ended *ended)
+{
+	struct net_device *netdev = ntrdma_local_find(ended);
+	int ret;
+
+	if (!netdev)
+		return;
+	ret = ntrdma_local_newlink(ended->name, netdev);
+	netdev_info(netdev,
+		    "ntrdma: another driver has unregistered %s, made again: %d\n",
+		    ended->name, ret);
+	dev_put(netdev);
+}
+
+static bool ntrdma_local_take_ended(unsigned int i,
+				    struct ntrdma_local_ended *ended)
+{
+	mutex_lock(&ntrdma_group_mutex);
+	*ended = ntrdma_local_ended[i];
+	ntrdma_local_ended[i].again = false;
+	mutex_unlock(&ntrdma_group_mutex);
+	return ended->again;
+}
+
+static void ntrdma_local_again(struct work_struct *work)
+{
+	struct ntrdma_local_ended ended;
+	unsigned int i;
+
+	for (i = 0; i < NTRDMA_MEMBERS; i++)
+		if (ntrdma_local_take_ended(i, &ended))
+			ntrdma_local_make(&ended);
+}
+
+static DECLARE_DELAYED_WORK(ntrdma_local_again_work, ntrdma_local_again);
+
+static int ntrdma_local_module_event(struct notifier_block *nb,
+				     unsigned long event, void *data)
+{
+	const struct module *module = data;
+	struct ntrdma_local_ended *ended;
+	unsigned int i;
+
+	if (event != MODULE_STATE_GOING || strcmp(module->name, "rdma_rxe"))
+		return NOTIFY_DONE;
+	mutex_lock(&ntrdma_group_mutex);
+	for (i = 0; i < NTRDMA_MEMBERS; i++) {
+		ended = &ntrdma_local_ended[i];
+		ended->again = ended->pid == current->pid &&
+			       ended->started == current->start_boottime;
+	}
+	mutex_unlock(&ntrdma_group_mutex);
+	queue_delayed_work(ntrdma_wq, &ntrdma_local_again_work,
+			   msecs_to_jiffies(NTRDMA_LOCAL_AGAIN_MS));
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block ntrdma_local_module_notifier = {
+	.notifier_call = ntrdma_local_module_event,
+};
+
 /**
  * ntrdma_local_init - offer "rdma link add ... type ntr"
  *
@@ -558,6 +682,11 @@ int ntrdma_local_init(void)
 
 	if (ret)
 		return ret;
+	ret = register_module_notifier(&ntrdma_local_module_notifier);
+	if (ret) {
+		unregister_netdevice_notifier(&ntrdma_local_notifier);
+		return ret;
+	}
 	rdma_link_register(&ntrdma_local_link_ops);
 	return 0;
 }
@@ -570,6 +699,8 @@ int ntrdma_local_init(void)
 void ntrdma_local_close(void)
 {
 	rdma_link_unregister(&ntrdma_local_link_ops);
+	unregister_module_notifier(&ntrdma_local_module_notifier);
+	cancel_delayed_work_sync(&ntrdma_local_again_work);
 }
 
 /**
