@@ -19,7 +19,13 @@
 #include <linux/rmap.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+/* rdma_umem_for_each_dma_block() has moved from ib_umem.h to iter.h in v7.x. */
+#if __has_include("rdma/iter.h")
+#include <rdma/iter.h>
+#endif
 
 #if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "krdma, vrfm and krping need Linux 6.1 or later"
@@ -64,6 +70,12 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 				  unsigned long flags)
 {
 	vma->vm_flags &= ~flags;
+}
+
+static inline void vm_flags_set(struct vm_area_struct *vma,
+				unsigned long flags)
+{
+	vma->vm_flags |= flags;
 }
 #endif
 
@@ -164,6 +176,30 @@ static inline void krdma_free_dummy(struct net_device *netdev)
 				const struct ib_cq_init_attr *,		\
 				struct ib_udata *)),			\
 		(struct ib_udata *)0, (struct uverbs_attr_bundle *)0))
+
+/**
+ * krdma_cq_udata - return the program that creates a CQ
+ * @attrs: last parameter of ib_device_ops.create_cq()
+ *
+ * Return: struct ib_udata, or NULL if the kernel creates the CQ.
+ */
+#define krdma_cq_udata(attrs)						\
+	(__builtin_types_compatible_p(typeof(attrs), struct ib_udata *) ? \
+		(struct ib_udata *)(void *)(attrs) :			\
+	 (attrs) ?							\
+		&((struct uverbs_attr_bundle *)(void *)(attrs))->driver_udata : \
+	 NULL)
+
+/*
+ * ib_umem_get() has the name ib_umem_get_va() since v7.2 ("RDMA/umem: Rename
+ * ib_umem_get() to ib_umem_get_va()").
+ */
+#ifndef KRDMA_HAS_UMEM_GET_VA
+#define KRDMA_HAS_UMEM_GET_VA (KERNEL_VERSION(7, 2, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_UMEM_GET_VA
+#define ib_umem_get_va ib_umem_get
+#endif
 
 /*
  * ib_device_ops.reg_user_mr() has a parameter for a DMA handle since v6.17

@@ -28,8 +28,9 @@ static void ntrdma_wc_add(struct ntrdma_cq *cq, const struct ib_wc *wc,
  * @status: status
  * @note: result: consumers to notify
  *
- * It is the request at ntrdma_sq.tail. A request that succeeds and is not
- * signalled has no completion.
+ * It is the request at ntrdma_sq.tail, which moves to the next one. A request
+ * that succeeds and is not signalled has no completion. A program that sees the
+ * completion may post again, so its queue has room before.
  *
  * Context: ntrdma_qp.lock is held.
  */
@@ -44,10 +45,15 @@ void ntrdma_wc_send(struct ntrdma_qp *qp, const struct ntrdma_wqe *wqe,
 		.byte_len = wqe->total,
 	};
 
+	bool signalled = status || wqe->send_flags & IB_SEND_SIGNALED;
+
 	lockdep_assert_held(&qp->lock);
-	if (!status && !(wqe->send_flags & IB_SEND_SIGNALED))
+	qp->sq.tail++;
+	if (signalled)
+		qp->sq.kept = qp->sq.tail;
+	ntrdma_sq_release(&qp->sq);
+	if (!signalled)
 		return;
-	qp->sq.kept = qp->sq.tail + 1;
 	ntrdma_wc_add(to_ntrdma_cq(qp->ib.send_cq), &wc, false, &note->send_cq,
 		      note);
 }
@@ -132,7 +138,6 @@ void ntrdma_complete(struct ntrdma_qp *qp, struct ntrdma_note *note)
 		if (sq->tail == sq->next || !wqe->done || wqe->status)
 			break;
 		ntrdma_wc_send(qp, wqe, IB_WC_SUCCESS, note);
-		sq->tail++;
 	}
 }
 
@@ -456,12 +461,20 @@ static bool ntrdma_flush_sends(struct ntrdma_qp *qp, struct ntrdma_note *note)
 			sq->failed = true;
 		}
 		ntrdma_wc_send(qp, wqe, status, note);
-		sq->tail++;
 	}
 	sq->next = sq->head;
 	sq->reads = 0;
 	sq->failed = true;
 	return true;
+}
+
+/*
+ * A program that posts while its receives are flushed must not keep the poll
+ * busy. ntrdma_upost_tick() flushes later receives.
+ */
+static bool ntrdma_flush_is_enough(struct ntrdma_qp *qp)
+{
+	return qp->rq.user && qp->flushed++ > qp->rq.user->mask;
 }
 
 static bool ntrdma_flush_recvs(struct ntrdma_qp *qp, struct ntrdma_note *note)
@@ -471,6 +484,8 @@ static bool ntrdma_flush_recvs(struct ntrdma_qp *qp, struct ntrdma_note *note)
 
 	lockdep_assert_held(&qp->lock);
 	for (n = 0; n < NTRDMA_FLUSH_BATCH; n++) {
+		if (ntrdma_flush_is_enough(qp))
+			return true;
 		if (!qp->resp.has_recv &&
 		    (qp->srq || !ntrdma_rq_take(&qp->rq, &qp->resp.recv,
 						qp->resp.sge)))
@@ -498,6 +513,7 @@ static bool ntrdma_flush(struct ntrdma_qp *qp, struct ntrdma_note *note,
 		return false;
 	}
 	qp->flushing = false;
+	qp->flushed = 0;
 	last = qp->srq && !qp->last_wqe;
 	qp->last_wqe = true;
 	return last;

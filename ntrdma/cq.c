@@ -8,6 +8,9 @@
  *
  * With late_us=, a timer shows completions and calls the handler. A QP shows
  * them before it is destroyed, so consumers see the same guarantees.
+ *
+ * A program takes completions from a queue that it shares; late_us= does not
+ * concern these queues.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -18,14 +21,42 @@
 
 static enum hrtimer_restart ntrdma_cq_timer(struct hrtimer *timer);
 
+/* The number of entries is a power of 2, so that the indexes may wrap. */
+static int ntrdma_cq_init(struct ntrdma_cq *cq, u32 cqe)
+{
+	cq->size = roundup_pow_of_two(cqe);
+	cq->wc = kvmalloc_node(array_size(cq->size, sizeof(*cq->wc)),
+			       GFP_KERNEL, ibdev_to_node(cq->ib.device));
+	if (!cq->wc)
+		return -ENOMEM;
+	cq->ib.cqe = cq->size;
+	return 0;
+}
+
+static int ntrdma_cq_init_user(struct ntrdma_cq *cq, u32 cqe,
+			       struct ib_udata *udata)
+{
+	struct rxe_create_cq_resp answer = {};
+	int ret;
+
+	cq->user = ntrdma_uqueue_create(udata, cqe, sizeof(struct ib_uverbs_wc),
+					&answer.mi);
+	if (IS_ERR(cq->user))
+		return PTR_ERR(cq->user);
+	ret = ntrdma_respond(udata, &answer, sizeof(answer));
+	if (ret) {
+		ntrdma_uqueue_free(cq->user);
+		return ret;
+	}
+	cq->ib.cqe = cq->user->mask;
+	return 0;
+}
+
 /**
  * ntrdma_create_cq - create a completion queue
  * @ib: queue, allocated by the core
  * @init: properties
- * @attrs: NULL
- *
- * The number of entries is rounded up to a power of 2, so that the free-running
- * indexes may wrap.
+ * @attrs: NULL, or the program
  *
  * Context: may sleep.
  * Return: 0 or an error code.
@@ -33,8 +64,10 @@ static enum hrtimer_restart ntrdma_cq_timer(struct hrtimer *timer);
 int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
 		     KRDMA_CREATE_CQ_ATTRS attrs)
 {
+	struct ib_udata *udata = krdma_cq_udata(attrs);
+	struct ntrdma_dev *dev = to_ntrdma_dev(ib->device);
 	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
-	int node = ibdev_to_node(ib->device);
+	int ret;
 
 	if (init->flags)
 		return -EOPNOTSUPP;
@@ -42,23 +75,22 @@ int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
 	    init->comp_vector >= ib->device->num_comp_vectors)
 		return -EINVAL;
 
-	cq->size = roundup_pow_of_two(init->cqe);
-	cq->wc = kvmalloc_node(array_size(cq->size, sizeof(*cq->wc)),
-			       GFP_KERNEL, node);
-	if (!cq->wc)
-		return -ENOMEM;
-
 	spin_lock_init(&cq->lock);
 	hrtimer_setup(&cq->timer, ntrdma_cq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	ib->cqe = cq->size;
-	return 0;
+	if (!atomic_add_unless(&dev->num_cqs, 1, NTRDMA_MAX_CQ))
+		return -ENOSPC;
+	ret = udata ? ntrdma_cq_init_user(cq, init->cqe, udata) :
+		      ntrdma_cq_init(cq, init->cqe);
+	if (ret)
+		atomic_dec(&dev->num_cqs);
+	return ret;
 }
 
 /**
  * ntrdma_destroy_cq - destroy a completion queue
  * @ib: queue; no QP uses it
- * @udata: NULL
+ * @udata: ignored
  *
  * Context: may sleep.
  * Return: 0.
@@ -66,16 +98,25 @@ int ntrdma_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *init,
 int ntrdma_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 {
 	struct ntrdma_cq *cq = to_ntrdma_cq(ib);
+	struct ntrdma_uqueue *user;
+	unsigned long flags;
 
 	hrtimer_cancel(&cq->timer);
+	/* ntrdma_fill_res_cq() may still look at the queue. */
+	spin_lock_irqsave(&cq->lock, flags);
+	user = cq->user;
+	cq->user = NULL;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	ntrdma_uqueue_free(user);
 	kvfree(cq->wc);
+	atomic_dec(&to_ntrdma_dev(ib->device)->num_cqs);
 	return 0;
 }
 
 /* Return the number of completions that the consumer can poll. */
 static u32 ntrdma_cq_count(const struct ntrdma_cq *cq)
 {
-	return cq->shown - cq->tail;
+	return cq->user ? ntrdma_uqueue_added(cq->user) : cq->shown - cq->tail;
 }
 
 /**
@@ -85,7 +126,7 @@ static u32 ntrdma_cq_count(const struct ntrdma_cq *cq)
  * @wc: where to store the completions
  *
  * Context: any.
- * Return: number of completions.
+ * Return: number of completions; -EINVAL: a program takes them from its queue.
  */
 int ntrdma_poll_cq(struct ib_cq *ib, int num, struct ib_wc *wc)
 {
@@ -93,6 +134,8 @@ int ntrdma_poll_cq(struct ib_cq *ib, int num, struct ib_wc *wc)
 	unsigned long flags;
 	int done = 0;
 
+	if (cq->user)
+		return -EINVAL;
 	spin_lock_irqsave(&cq->lock, flags);
 	while (done < num && ntrdma_cq_count(cq))
 		wc[done++] = cq->wc[cq->tail++ & (cq->size - 1)];
@@ -128,18 +171,23 @@ int ntrdma_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 }
 
 /*
- * Show all completions. Return true and disarm the queue if it waits for one of
- * them; @event: one of them is an event for %IB_CQ_SOLICITED. Caller holds
- * @cq->lock.
+ * Return true and disarm the queue if it waits for a completion; @event: it is an
+ * event for %IB_CQ_SOLICITED. Caller holds @cq->lock.
  */
-static bool ntrdma_cq_show_all(struct ntrdma_cq *cq, bool event)
+static bool ntrdma_cq_disarm(struct ntrdma_cq *cq, bool event)
 {
-	cq->shown = cq->head;
 	if (!cq->armed || (cq->armed == IB_CQ_SOLICITED && !event))
 		return false;
 
 	cq->armed = 0;
 	return true;
+}
+
+/* Show all completions. Otherwise as ntrdma_cq_disarm(). */
+static bool ntrdma_cq_show_all(struct ntrdma_cq *cq, bool event)
+{
+	cq->shown = cq->head;
+	return ntrdma_cq_disarm(cq, event);
 }
 
 /**
@@ -199,6 +247,33 @@ static void ntrdma_cq_hide(struct ntrdma_cq *cq, bool event)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
+/* Add a completion to the ring. Caller holds @cq->lock. */
+static bool ntrdma_cq_add_kernel(struct ntrdma_cq *cq, const struct ib_wc *wc,
+				 bool event, bool *notify)
+{
+	if (cq->head - cq->tail >= cq->size)
+		return false;
+	cq->wc[cq->head++ & (cq->size - 1)] = *wc;
+	if (ntrdma_late_us)
+		ntrdma_cq_hide(cq, event);
+	else if (ntrdma_cq_show_all(cq, event))
+		*notify = true;
+	return true;
+}
+
+/* Add a completion to the queue of a program. Caller holds @cq->lock. */
+static bool ntrdma_cq_add_user(struct ntrdma_cq *cq, const struct ib_wc *wc,
+			       bool event, bool *notify)
+{
+	struct ib_uverbs_wc uwc = ntrdma_uwc(wc);
+
+	if (!ntrdma_uqueue_add(cq->user, &uwc, sizeof(uwc)))
+		return false;
+	if (ntrdma_cq_disarm(cq, event))
+		*notify = true;
+	return true;
+}
+
 /**
  * ntrdma_cq_add - add a completion to the queue
  * @cq: queue
@@ -219,15 +294,9 @@ bool ntrdma_cq_add(struct ntrdma_cq *cq, const struct ib_wc *wc, bool solicited,
 	bool room;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	room = cq->head - cq->tail < cq->size;
-	if (room)
-		cq->wc[cq->head++ & (cq->size - 1)] = *wc;
-	else
-		cq->full = true;
-	if (room && ntrdma_late_us)
-		ntrdma_cq_hide(cq, event);
-	else if (room && ntrdma_cq_show_all(cq, event))
-		*notify = true;
+	room = cq->user ? ntrdma_cq_add_user(cq, wc, event, notify) :
+			  ntrdma_cq_add_kernel(cq, wc, event, notify);
+	cq->full |= !room;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return room;
 }

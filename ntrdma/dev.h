@@ -15,8 +15,9 @@
  * Both run in RCU read-side sections with bottom halves disabled. A link is
  * closed by clearing ntrdma_peer.open, and by waiting for a grace period.
  *
- * Order of locks: ntrdma_dev.mutex > ntrdma_qp.lock > ntrdma_srq.lock >
- * ntrdma_cq.lock; ntrdma_lane.lock is taken under any of the spinlocks.
+ * Order of locks: ntrdma_qp.modify > ntrdma_dev.mutex > ntrdma_qp.lock >
+ * ntrdma_rq.lock > ntrdma_cq.lock; ntrdma_lane.lock is taken under any of the
+ * spinlocks, and the lock of ntrdma_dev.ahs under ntrdma_qp.lock.
  * ntrdma_mr.lock is taken under no spinlock, and none is taken under it.
  * ntrdma_peer.eth_lock is taken under the lock of a transmit queue.
  */
@@ -233,9 +234,14 @@ struct ntrdma_peer {
  * @port_active: last state of the port that consumers were notified of
  * @qps: QPs by number; its lock keeps a QP from being freed
  * @mrs: regions by index of the key, RCU
+ * @ahs: address handles of programs by number; its lock keeps a handle from being
+ *	freed
  * @next_qp: where to begin to look for a free number
  * @next_mr: where to begin to look for a free index
  * @num_qps: number of QPs
+ * @num_cqs: number of CQs
+ * @num_srqs: number of shared receive queues
+ * @num_pds: number of protection domains
  * @stats: counters
  * @dir: folder in debugfs
  */
@@ -264,9 +270,13 @@ struct ntrdma_dev {
 	bool port_active;
 	struct xarray qps;
 	struct xarray mrs;
+	struct xarray ahs;
 	u32 next_qp;
 	u32 next_mr;
 	atomic_t num_qps;
+	atomic_t num_cqs;
+	atomic_t num_srqs;
+	atomic_t num_pds;
 	struct ntrdma_stats __percpu *stats;
 	struct dentry *dir;
 };

@@ -40,6 +40,7 @@
 /* Maximum ring of the link to the device itself. */
 #define NTRDMA_OWN_RING		SZ_256K
 
+static struct lock_class_key ntrdma_ahs_key;
 static DEFINE_MUTEX(ntrdma_devs_mutex);
 static LIST_HEAD(ntrdma_devs);
 /* The machine is suspended, or reboots; ntrdma_devs_mutex. */
@@ -360,6 +361,9 @@ static struct ntrdma_dev *ntrdma_dev_alloc(const struct ntrdma_config *config)
 	INIT_LIST_HEAD(&dev->entry);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	/* xa_init_flags() gives the locks of this function one class. */
+	lockdep_set_class(&dev->ahs.xa_lock, &ntrdma_ahs_key);
 	dev->next_qp = get_random_u32() & NTRDMA_NUMBER_MASK;
 	return dev;
 }
@@ -402,6 +406,7 @@ static void ntrdma_dev_stop(struct ntrdma_dev *dev)
 	ntrdma_lanes_free(dev);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->ahs);
 	kvfree(dev->own);
 	free_percpu(dev->stats);
 	dev_put(dev->config.netdev);
@@ -500,7 +505,7 @@ void ntrdma_dev_destroy(struct ntrdma_dev *dev, char name[IB_DEVICE_NAME_MAX])
  * @dev: device of ntrdma_dev_create()
  *
  * A device whose back end does not allow "rdma link del" only ends this way if
- * another driver does it.
+ * another driver does it, see uverbs.c.
  *
  * Return: true if only the memory of the device is left.
  */

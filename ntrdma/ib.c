@@ -5,8 +5,6 @@
  * The core finds the interface by the function get_netdev. ib_device_set_netdev()
  * is never called: it enters the device in a table in which rxe looks for its
  * own devices, and rxe would take this device for one of them.
- *
- * User programs have no access yet: there is no alloc_ucontext.
  */
 #include <linux/netdevice.h>
 #include <rdma/ib_mad.h>
@@ -124,15 +122,6 @@ static struct net_device *ntrdma_get_netdev(struct ib_device *ib, u32 port)
 	return netdev;
 }
 
-/* The core ignores a device without this function. */
-static struct ib_mr *ntrdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-					u64 iova, int access,
-					KRDMA_REG_USER_MR_DMAH
-					struct ib_udata *udata)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
 static const struct ib_device_ops ntrdma_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -196,6 +185,7 @@ int ntrdma_ib_register(struct ntrdma_dev *dev)
 	struct ib_device *ib = &dev->ib;
 
 	ib_set_device_ops(ib, &ntrdma_ops);
+	ntrdma_uverbs_init(dev);
 	ib->dev.parent = dev->config.dma_device;
 	ib->node_type = RDMA_NODE_IB_CA;
 	ib->node_guid = cpu_to_be64(dev->guid);

@@ -4,9 +4,10 @@
  *
  * The memory is that of this member's consumers. A key gives access to a
  * region; the local key 0 gives access to any address, and is valid for work
- * requests of the kernel only. Each call checks key, range and rights, and
- * holds the read lock of the region until the copy is complete. So a writer
- * that has invalidated the region knows that no copy is running.
+ * requests of the kernel only, not in a protection domain of a program. Each
+ * call checks key, range and rights, and holds the read lock of the region until
+ * the copy is complete. So a writer that has invalidated the region knows that
+ * no copy is running.
  *
  * Addresses, keys and lengths may come from the peer. No check overflows.
  */
@@ -284,7 +285,7 @@ static int ntrdma_mem_local(const struct ntrdma_access *want)
 	if (want->key)
 		return ntrdma_mr_access(want, ntrdma_mr_copy);
 
-	if (want->bytes - 1 > U64_MAX - want->addr)
+	if (want->pd->uobject || want->bytes - 1 > U64_MAX - want->addr)
 		return -EACCES;
 	return ntrdma_copy(ntrdma_dma_ptr(want->dev->config.dma_device,
 					  want->addr, want->bytes),

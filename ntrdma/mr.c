@@ -11,10 +11,15 @@
  * by map_mr_sg() while the other may be in use; REG_MR exchanges them. After
  * LOCAL_INV, SEND_WITH_INV or dereg_mr() no copy accesses the region: they take
  * ntrdma_mr.lock for writing, and each copy holds it for reading.
+ *
+ * The memory of a program is pinned and has one list of pages. Its region is
+ * valid until it is destroyed.
  */
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <rdma/ib_umem.h>
 
 #include "emulate.h"
 #include "verbs.h"
@@ -25,8 +30,10 @@
 
 static void ntrdma_mr_free(struct ntrdma_mr *mr)
 {
-	kfree(mr->pages);
+	kvfree(mr->pages);
 	kfree(mr->next);
+	if (mr->umem)
+		ib_umem_release(mr->umem);
 	kfree_rcu(mr, rcu);
 }
 
@@ -84,6 +91,16 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+static void ntrdma_mr_destroy(struct ntrdma_mr *mr)
+{
+	write_lock_bh(&mr->lock);
+	mr->valid = false;
+	write_unlock_bh(&mr->lock);
+
+	xa_erase_bh(&mr->dev->mrs, mr->key >> 8);
+	ntrdma_mr_free(mr);
+}
+
 /**
  * ntrdma_get_dma_mr - create a region that contains all kernel memory
  * @pd: protection domain
@@ -138,6 +155,72 @@ struct ib_mr *ntrdma_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	return &mr->ib;
 }
 
+static int ntrdma_mr_pin(struct ntrdma_mr *mr, u64 start, u64 length, int access)
+{
+	struct ib_block_iter iter;
+	struct ib_umem *umem;
+	size_t i = 0;
+
+	umem = ib_umem_get_va(mr->ib.device, start, length, access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = umem;
+	mr->pages = kvcalloc(ib_umem_num_pages(umem), sizeof(*mr->pages),
+			     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!mr->pages)
+		return -ENOMEM;
+	rdma_umem_for_each_dma_block(umem, &iter, PAGE_SIZE)
+		mr->pages[i++] = rdma_block_iter_dma_address(&iter);
+	return 0;
+}
+
+/**
+ * ntrdma_reg_user_mr - create a region of a program's memory
+ * @pd: protection domain
+ * @start: address of the memory in the program
+ * @length: bytes
+ * @iova: address by which work requests name the first byte
+ * @access: &enum ib_access_flags
+ * @udata: program
+ *
+ * Context: may sleep.
+ * Return: region, or an ERR_PTR: -EOPNOTSUPP: access that the device does not
+ * have; -EINVAL: addresses overflow; -ENOMEM: also if the program exceeds its
+ * limit of locked memory.
+ */
+struct ib_mr *ntrdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				 u64 iova, int access,
+				 KRDMA_REG_USER_MR_DMAH
+				 struct ib_udata *udata)
+{
+	struct ntrdma_mr *mr;
+	int ret;
+
+	if (access & (IB_ACCESS_ON_DEMAND | IB_ACCESS_MW_BIND |
+		      IB_ZERO_BASED))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (iova + length < iova)
+		return ERR_PTR(-EINVAL);
+	mr = ntrdma_mr_create(pd, IB_MR_TYPE_USER, 0);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	ret = ntrdma_mr_pin(mr, start, length, access);
+	if (ret) {
+		ntrdma_mr_destroy(mr);
+		return ERR_PTR(ret);
+	}
+
+	write_lock_bh(&mr->lock);
+	mr->access = access;
+	mr->iova = iova;
+	mr->length = length;
+	mr->offset = offset_in_page(start);
+	mr->page_shift = PAGE_SHIFT;
+	mr->valid = true;
+	write_unlock_bh(&mr->lock);
+	return &mr->ib;
+}
+
 static int ntrdma_mr_add_page(struct ib_mr *ib, u64 addr)
 {
 	struct ntrdma_mr *mr = to_ntrdma_mr(ib);
@@ -183,21 +266,14 @@ int ntrdma_map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nents,
 /**
  * ntrdma_dereg_mr - destroy a region
  * @ib: region
- * @udata: NULL
+ * @udata: ignored
  *
  * Context: may sleep.
  * Return: 0.
  */
 int ntrdma_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
-	struct ntrdma_mr *mr = to_ntrdma_mr(ib);
-
-	write_lock_bh(&mr->lock);
-	mr->valid = false;
-	write_unlock_bh(&mr->lock);
-
-	xa_erase_bh(&mr->dev->mrs, mr->key >> 8);
-	ntrdma_mr_free(mr);
+	ntrdma_mr_destroy(to_ntrdma_mr(ib));
 	return 0;
 }
 

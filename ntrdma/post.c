@@ -128,16 +128,42 @@ static void ntrdma_wqe_number(struct ntrdma_sq *sq, struct ntrdma_wqe *wqe)
 	sq->post_msn = ntrdma_msn_add(sq->post_msn, 1);
 }
 
-/*
+/**
+ * ntrdma_sq_used - return how many entries of a send queue are occupied
+ * @sq: queue
+ *
  * With late_us=, a request that is not signalled occupies its entry until a
  * later request has a completion, as on adapters.
+ *
+ * Context: ntrdma_qp.lock is held.
+ * Return: number of entries.
  */
-static bool ntrdma_sq_is_full(const struct ntrdma_sq *sq)
+u32 ntrdma_sq_used(const struct ntrdma_sq *sq)
 {
-	return sq->head - (ntrdma_late_us ? sq->kept : sq->tail) >= sq->max_wr;
+	return sq->head - (ntrdma_late_us ? sq->kept : sq->tail);
 }
 
-static int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr)
+/**
+ * ntrdma_sq_is_full - check whether a send queue has no room for a request
+ * @sq: queue
+ *
+ * Context: ntrdma_qp.lock is held.
+ * Return: true if the queue has no room.
+ */
+bool ntrdma_sq_is_full(const struct ntrdma_sq *sq)
+{
+	return ntrdma_sq_used(sq) >= sq->max_wr;
+}
+
+/**
+ * ntrdma_wqe_add - add a request to the send queue
+ * @qp: QP in RTS or in the error state
+ * @wr: request; its successor in the list is ignored
+ *
+ * Context: ntrdma_qp.lock is held.
+ * Return: 0; -EINVAL: the request is invalid; -ENOMEM: the queue is full.
+ */
+int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr)
 {
 	struct ntrdma_sq *sq = &qp->sq;
 	struct ntrdma_wqe *wqe = &sq->wqe[sq->head & (sq->size - 1)];
@@ -176,14 +202,45 @@ static int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr)
 }
 
 /**
+ * ntrdma_wqe_refused - add a request that fails when it is the oldest one
+ * @qp: QP in RTS or in the error state
+ * @wr_id: number of the request
+ *
+ * Context: ntrdma_qp.lock is held.
+ * Return: 0; -ENOMEM: the queue is full.
+ */
+int ntrdma_wqe_refused(struct ntrdma_qp *qp, u64 wr_id)
+{
+	struct ntrdma_sq *sq = &qp->sq;
+	struct ntrdma_wqe *wqe = &sq->wqe[sq->head & (sq->size - 1)];
+	struct ib_sge *sge = wqe->sge;
+
+	lockdep_assert_held(&qp->lock);
+	if (ntrdma_sq_is_full(sq))
+		return -ENOMEM;
+	*wqe = (struct ntrdma_wqe){
+		.wr_id = wr_id,
+		.opcode = IB_WR_SEND,
+		.op = NTRDMA_OP_SEND,
+		.status = IB_WC_LOC_QP_OP_ERR,
+		.sge = sge,
+		.data = (u8 *)sge,
+	};
+	if (qp->state != IB_QPS_ERR)
+		ntrdma_wqe_number(sq, wqe);
+	sq->head++;
+	return 0;
+}
+
+/**
  * ntrdma_post_send - post a list of requests
  * @ib: the core's QP
  * @wr: list
  * @bad: result: first request that was not posted
  *
- * Context: any, with or without interrupts.
+ * Context: any, with or without interrupts. For the QP of a program: process.
  * Return: 0; -EINVAL: the QP is not in RTS or in the error state, or the request
- * is invalid; -ENOMEM: the queue is full.
+ * is invalid, or not in the queue of the program; -ENOMEM: the queue is full.
  */
 int ntrdma_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
@@ -193,6 +250,10 @@ int ntrdma_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
+	if (qp->sq.user) {
+		*bad = wr;
+		return wr ? -EINVAL : ntrdma_upost(qp);
+	}
 	spin_lock_irqsave(&qp->lock, flags);
 	state = qp->state;
 	if (state != IB_QPS_RTS && state != IB_QPS_ERR)

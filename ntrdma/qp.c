@@ -5,8 +5,8 @@
  * A poll or a transmitter holds a QP while it uses it (ntrdma_qp_hold()), and
  * does not sleep before it puts the QP. To reset or destroy a QP,
  * ntrdma_qp_close() ends the reference of the creator, and waits for the others.
- * Posts do not hold the QP, because the consumer must not post to a QP that it
- * destroys.
+ * A post of the kernel does not hold the QP, because a consumer must not post to
+ * a QP that it resets or destroys. A post of a program holds it.
  *
  * An RC QP is bound to the session of its peer when it moves to RTR, under
  * ntrdma_dev.mutex. So it either sees that the session has ended, or
@@ -228,6 +228,7 @@ static void ntrdma_qp_tick(struct ntrdma_qp *qp, void *arg)
 	unsigned long flags;
 	bool stalled;
 
+	ntrdma_upost_tick(qp);
 	if (qp->ib.qp_type != IB_QPT_RC)
 		return;
 	spin_lock_irqsave(&qp->lock, flags);
@@ -308,7 +309,8 @@ static enum hrtimer_restart ntrdma_qp_timer(struct hrtimer *timer)
 }
 
 static int ntrdma_qp_check(const struct ntrdma_dev *dev,
-			   const struct ib_qp_init_attr *init)
+			   const struct ib_qp_init_attr *init,
+			   const struct ib_udata *udata)
 {
 	const struct ib_device_attr *limit = &dev->ib.attrs;
 	const struct ib_qp_cap *cap = &init->cap;
@@ -316,7 +318,7 @@ static int ntrdma_qp_check(const struct ntrdma_dev *dev,
 	if (init->create_flags)
 		return -EOPNOTSUPP;
 	if (init->qp_type != IB_QPT_RC && init->qp_type != IB_QPT_UD &&
-	    init->qp_type != IB_QPT_GSI)
+	    (udata || init->qp_type != IB_QPT_GSI))
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
@@ -345,11 +347,11 @@ static int ntrdma_sq_init(struct ntrdma_sq *sq,
 	sq->size = roundup_pow_of_two(sq->max_wr);
 	per_wr = max(per_wr, 1U);
 	sq->wqe = kvzalloc_node(array_size(sq->size, sizeof(*sq->wqe)),
-				GFP_KERNEL, node);
+				GFP_KERNEL_ACCOUNT, node);
 	sq->sge = kvzalloc_node(array3_size(sq->size, per_wr, sizeof(*sq->sge)),
-				GFP_KERNEL, node);
+				GFP_KERNEL_ACCOUNT, node);
 	sq->by_msn = kvzalloc_node(array_size(sq->size, sizeof(*sq->by_msn)),
-				   GFP_KERNEL, node);
+				   GFP_KERNEL_ACCOUNT, node);
 	if (!sq->wqe || !sq->sge || !sq->by_msn)
 		return -ENOMEM;
 	for (i = 0; i < sq->size; i++) {
@@ -359,22 +361,58 @@ static int ntrdma_sq_init(struct ntrdma_sq *sq,
 	return 0;
 }
 
-static int ntrdma_qp_queues(struct ntrdma_qp *qp,
-			    const struct ib_qp_init_attr *init)
+/*
+ * Create the queues that a program shares. Its library puts the data of an inline
+ * request in the place of the SGEs.
+ */
+static int ntrdma_qp_share(struct ntrdma_qp *qp, struct ib_qp_init_attr *init,
+			   struct ib_udata *udata)
 {
-	int node = ibdev_to_node(&qp->dev->ib);
-	u32 recv_sge;
+	struct rxe_create_qp_resp answer = {};
+	struct ib_qp_cap *cap = &init->cap;
+	struct ntrdma_sq *sq = &qp->sq;
 	int err;
 
-	err = ntrdma_sq_init(&qp->sq, init, node);
-	if (err)
+	sq->copy = kmalloc(sizeof(*sq->copy), GFP_KERNEL_ACCOUNT);
+	if (!sq->copy)
+		return -ENOMEM;
+	cap->max_send_sge = max(cap->max_send_sge, 1U);
+	sq->user = ntrdma_uqueue_create(udata, cap->max_send_wr,
+					ntrdma_uwr_bytes(cap->max_send_sge,
+							 cap->max_inline_data),
+					&answer.sq_mi);
+	if (IS_ERR(sq->user)) {
+		err = PTR_ERR(sq->user);
+		sq->user = NULL;
 		return err;
+	}
+	cap->max_send_wr = sq->user->mask;
 	if (!qp->srq) {
-		err = ntrdma_rq_init(&qp->rq, init->cap.max_recv_wr,
-				     init->cap.max_recv_sge, node);
+		err = ntrdma_rq_init_user(&qp->rq, udata, &cap->max_recv_wr,
+					  cap->max_recv_sge, &answer.rq_mi);
 		if (err)
 			return err;
 	}
+	return ntrdma_respond(udata, &answer, sizeof(answer));
+}
+
+static int ntrdma_qp_queues(struct ntrdma_qp *qp, struct ib_qp_init_attr *init,
+			    struct ib_udata *udata)
+{
+	int node = ibdev_to_node(&qp->dev->ib);
+	u32 recv_sge;
+	int err = 0;
+
+	if (udata)
+		err = ntrdma_qp_share(qp, init, udata);
+	else if (!qp->srq)
+		err = ntrdma_rq_init(&qp->rq, init->cap.max_recv_wr,
+				     init->cap.max_recv_sge, node);
+	if (err)
+		return err;
+	err = ntrdma_sq_init(&qp->sq, init, node);
+	if (err)
+		return err;
 	recv_sge = max(qp->srq ? qp->srq->rq.max_sge : qp->rq.max_sge, 1U);
 	qp->resp.sge = kcalloc_node(recv_sge, sizeof(*qp->resp.sge), GFP_KERNEL,
 				    node);
@@ -383,6 +421,8 @@ static int ntrdma_qp_queues(struct ntrdma_qp *qp,
 
 static void ntrdma_qp_free(struct ntrdma_qp *qp)
 {
+	ntrdma_uqueue_free(qp->sq.user);
+	kfree(qp->sq.copy);
 	kvfree(qp->sq.wqe);
 	kvfree(qp->sq.sge);
 	kvfree(qp->sq.by_msn);
@@ -418,7 +458,7 @@ static void ntrdma_qp_prepare(struct ntrdma_qp *qp,
 	qp->lane = &qp->dev->lane[0];
 	qp->state = IB_QPS_RESET;
 	qp->srq = init->srq ? to_ntrdma_srq(init->srq) : NULL;
-	qp->attr.cap = init->cap;
+	mutex_init(&qp->modify);
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->users, 1);
 	init_completion(&qp->unused);
@@ -433,11 +473,11 @@ static void ntrdma_qp_prepare(struct ntrdma_qp *qp,
  * ntrdma_create_qp - create a QP
  * @ib: the core's QP
  * @init: attributes
- * @udata: NULL; there are no QPs of programs yet
+ * @udata: NULL, or the program
  *
  * Context: may sleep.
  * Return: 0; -EOPNOTSUPP: type or flag that the device does not have; -EINVAL:
- * a limit is exceeded; -ENOSPC: too many QPs; -ENOMEM.
+ * a limit is exceeded; -ENOSPC: too many QPs; -ENOMEM; -EFAULT.
  */
 int ntrdma_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 		     struct ib_udata *udata)
@@ -446,15 +486,14 @@ int ntrdma_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	struct ntrdma_dev *dev = to_ntrdma_dev(ib->device);
 	int err;
 
-	if (udata)
-		return -EOPNOTSUPP;
-	err = ntrdma_qp_check(dev, init);
+	err = ntrdma_qp_check(dev, init, udata);
 	if (err)
 		return err;
 	if (!atomic_add_unless(&dev->num_qps, 1, NTRDMA_MAX_QP))
 		return -ENOSPC;
 	ntrdma_qp_prepare(qp, init);
-	err = ntrdma_qp_queues(qp, init);
+	err = ntrdma_qp_queues(qp, init, udata);
+	qp->attr.cap = init->cap;
 	if (!err)
 		err = ntrdma_qp_publish(qp);
 	if (err) {
@@ -508,11 +547,13 @@ static void ntrdma_qp_clear(struct ntrdma_qp *qp)
 	sq->failed = false;
 	sq->waiting = false;
 	sq->rnr_wait = false;
-	qp->rq.head = 0;
-	qp->rq.tail = 0;
+	if (sq->user)
+		ntrdma_uqueue_drop(sq->user);
+	ntrdma_rq_drop(&qp->rq);
 	kfree(resp->answer);
 	*resp = (struct ntrdma_resp){ .sge = resp->sge };
 	qp->flushing = false;
+	qp->flushed = 0;
 	qp->last_wqe = false;
 	qp->has_event = false;
 	qp->first_error = IB_WC_SUCCESS;
@@ -670,32 +711,20 @@ static void ntrdma_qp_set_av(struct ntrdma_qp *qp,
 	spin_unlock_irqrestore(&qp->lock, flags);
 }
 
-/**
- * ntrdma_modify_qp - change attributes of a QP
- * @ib: the core's QP
- * @attr: attributes
- * @mask: which of them count
- * @udata: ignored
- *
- * Context: may sleep; the core calls it for one change of a QP at a time.
- * Return: 0; -EINVAL: invalid transition or attribute; -EOPNOTSUPP: state or
- * attribute that the device does not have; -EHOSTUNREACH: no link to the peer;
- * -ENOMEM.
- */
-int ntrdma_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
-		     struct ib_udata *udata)
+static int ntrdma_qp_modify(struct ntrdma_qp *qp, struct ib_qp_attr *attr,
+			    int mask)
 {
-	struct ntrdma_qp *qp = to_ntrdma_qp(ib);
 	enum ib_qp_state from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state :
 							 READ_ONCE(qp->state);
 	enum ib_qp_state to = mask & IB_QP_STATE ? attr->qp_state : from;
 	unsigned long flags;
 	int err;
 
+	lockdep_assert_held(&qp->modify);
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS ||
 	    to == IB_QPS_SQD || to == IB_QPS_SQE)
 		return -EOPNOTSUPP;
-	if (!ib_modify_qp_is_ok(from, to, ib->qp_type, mask))
+	if (!ib_modify_qp_is_ok(from, to, qp->ib.qp_type, mask))
 		return -EINVAL;
 	err = ntrdma_modify_check(qp->dev, attr, mask);
 	if (err)
@@ -708,7 +737,8 @@ int ntrdma_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		ntrdma_qp_fail(qp, IB_WC_WR_FLUSH_ERR, 0);
 		return 0;
 	}
-	if (to == IB_QPS_RTR && from == IB_QPS_INIT && ib->qp_type == IB_QPT_RC) {
+	if (to == IB_QPS_RTR && from == IB_QPS_INIT &&
+	    qp->ib.qp_type == IB_QPT_RC) {
 		err = ntrdma_qp_bind(qp, attr, mask);
 		if (!err)
 			ntrdma_qp_set_av(qp, attr, mask);
@@ -726,6 +756,30 @@ int ntrdma_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	spin_unlock_irqrestore(&qp->lock, flags);
 	if (!err)
 		ntrdma_qp_set_av(qp, attr, mask);
+	return err;
+}
+
+/**
+ * ntrdma_modify_qp - change attributes of a QP
+ * @ib: the core's QP
+ * @attr: attributes
+ * @mask: which of them count
+ * @udata: ignored
+ *
+ * Context: may sleep. Threads of a program may call it for the same QP at once.
+ * Return: 0; -EINVAL: invalid transition or attribute; -EOPNOTSUPP: state or
+ * attribute that the device does not have; -EHOSTUNREACH: no link to the peer;
+ * -ENOMEM.
+ */
+int ntrdma_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		     struct ib_udata *udata)
+{
+	struct ntrdma_qp *qp = to_ntrdma_qp(ib);
+	int err;
+
+	mutex_lock(&qp->modify);
+	err = ntrdma_qp_modify(qp, attr, mask);
+	mutex_unlock(&qp->modify);
 	return err;
 }
 

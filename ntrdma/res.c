@@ -115,7 +115,7 @@ int ntrdma_fill_res_cq(struct sk_buff *msg, struct ib_cq *ib)
 	u32 used;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	used = cq->head - cq->tail;
+	used = cq->user ? ntrdma_uqueue_added(cq->user) : cq->head - cq->tail;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!table)

@@ -87,7 +87,7 @@ static void ntrdma_starve(struct ntrdma_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 	spin_lock(&rq->lock);
-	resp->ready = rq->head != rq->tail;
+	resp->ready = !ntrdma_rq_is_empty(rq);
 	resp->starved = !resp->ready;
 	if (resp->starved && qp->srq && list_empty(&qp->srq_entry))
 		list_add_tail(&qp->srq_entry, &qp->srq->starved);

@@ -3,7 +3,9 @@
  * Receive queues of QPs, and shared receive queues.
  *
  * A receive is copied when it is posted. The responder copies it once more when
- * a message needs it, so its entry in the ring is free from then on.
+ * a message needs it, so its entry in the ring is free from then on. A program
+ * posts receives to a queue that it shares, without a call. Such a receive is
+ * copied only when a message needs it.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -48,6 +50,35 @@ int ntrdma_rq_init(struct ntrdma_rq *rq, u32 max_wr, u32 max_sge, int node)
 }
 
 /**
+ * ntrdma_rq_init_user - create the receive queue of a program
+ * @rq: queue
+ * @udata: program
+ * @max_wr: number of receives, at most %NTRDMA_MAX_WR; result: the number that
+ *	the queue has room for
+ * @max_sge: SGEs of each, at most %NTRDMA_MAX_SGE
+ * @info: result: offset and length for mmap() of the program
+ *
+ * Context: may sleep.
+ * Return: 0 or an error code.
+ */
+int ntrdma_rq_init_user(struct ntrdma_rq *rq, struct ib_udata *udata,
+			u32 *max_wr, u32 max_sge, struct mminfo *info)
+{
+	struct ntrdma_uqueue *user;
+
+	memset(rq, 0, sizeof(*rq));
+	spin_lock_init(&rq->lock);
+	user = ntrdma_uqueue_create(udata, *max_wr,
+				    ntrdma_urecv_bytes(max_sge), info);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	rq->user = user;
+	rq->max_sge = max_sge;
+	*max_wr = user->mask;
+	return 0;
+}
+
+/**
  * ntrdma_rq_free - free the ring of a receive queue
  * @rq: queue
  *
@@ -55,8 +86,10 @@ int ntrdma_rq_init(struct ntrdma_rq *rq, u32 max_wr, u32 max_sge, int node)
  */
 void ntrdma_rq_free(struct ntrdma_rq *rq)
 {
+	ntrdma_uqueue_free(rq->user);
 	kvfree(rq->sge);
 	kvfree(rq->recv);
+	rq->user = NULL;
 	rq->sge = NULL;
 	rq->recv = NULL;
 	rq->size = 0;
@@ -64,7 +97,31 @@ void ntrdma_rq_free(struct ntrdma_rq *rq)
 
 static u32 ntrdma_rq_count(const struct ntrdma_rq *rq)
 {
-	return rq->head - rq->tail;
+	return rq->user ? ntrdma_uqueue_count(rq->user) : rq->head - rq->tail;
+}
+
+/**
+ * ntrdma_rq_is_empty - check whether no receive is posted
+ * @rq: queue
+ *
+ * Context: ntrdma_rq.lock is held.
+ * Return: true if the queue is empty.
+ */
+bool ntrdma_rq_is_empty(const struct ntrdma_rq *rq)
+{
+	lockdep_assert_held(&rq->lock);
+	return !ntrdma_rq_count(rq);
+}
+
+/**
+ * ntrdma_rq_drop - remove all receives, without completions
+ * @rq: queue that nothing else uses
+ */
+void ntrdma_rq_drop(struct ntrdma_rq *rq)
+{
+	rq->tail = rq->head;
+	if (rq->user)
+		ntrdma_uqueue_drop(rq->user);
 }
 
 /* Return the sum of the lengths of all SGEs. It may be more than 32 bits. */
@@ -107,7 +164,7 @@ int ntrdma_rq_post(struct ntrdma_rq *rq, const struct ib_recv_wr *wr)
 	int ret = -ENOMEM;
 	u64 bytes;
 
-	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+	if (rq->user || wr->num_sge < 0 || wr->num_sge > rq->max_sge)
 		return -EINVAL;
 	bytes = ntrdma_recv_bytes(wr);
 	if (bytes > U32_MAX)
@@ -122,10 +179,28 @@ int ntrdma_rq_post(struct ntrdma_rq *rq, const struct ib_recv_wr *wr)
 	return ret;
 }
 
+/* As ntrdma_rq_pop(), for the queue of a program. */
+static bool ntrdma_rq_pop_user(struct ntrdma_rq *rq, struct ntrdma_recv *recv,
+			       struct ib_sge *sge)
+{
+	const void *elem = ntrdma_uqueue_next(rq->user);
+
+	if (!elem)
+		return false;
+	recv->num_sge = ntrdma_urecv_read(elem, rq->max_sge, &recv->wr_id, sge,
+					  &recv->bytes);
+	recv->sge = sge;
+	ntrdma_uqueue_take(rq->user);
+	ntrdma_uqueue_release(rq->user, 0);
+	return true;
+}
+
 /* Remove the oldest receive. Caller holds @rq->lock. */
 static bool ntrdma_rq_pop(struct ntrdma_rq *rq, struct ntrdma_recv *recv,
 			  struct ib_sge *sge)
 {
+	if (rq->user)
+		return ntrdma_rq_pop_user(rq, recv, sge);
 	if (!ntrdma_rq_count(rq))
 		return false;
 
@@ -156,11 +231,39 @@ bool ntrdma_rq_take(struct ntrdma_rq *rq, struct ntrdma_recv *recv,
 	return taken;
 }
 
+static int ntrdma_srq_init(struct ntrdma_srq *srq, struct ib_srq_attr *attr)
+{
+	int ret = ntrdma_rq_init(&srq->rq, attr->max_wr, attr->max_sge,
+				 ibdev_to_node(srq->ib.device));
+
+	srq->max_wr = srq->rq.size;
+	attr->max_wr = srq->max_wr;
+	return ret;
+}
+
+static int ntrdma_srq_init_user(struct ntrdma_srq *srq,
+				struct ib_srq_attr *attr,
+				struct ib_udata *udata)
+{
+	struct rxe_create_srq_resp answer = {};
+	int ret;
+
+	ret = ntrdma_rq_init_user(&srq->rq, udata, &attr->max_wr, attr->max_sge,
+				  &answer.mi);
+	if (ret)
+		return ret;
+	ret = ntrdma_respond(udata, &answer, sizeof(answer));
+	if (ret)
+		ntrdma_rq_free(&srq->rq);
+	srq->max_wr = attr->max_wr;
+	return ret;
+}
+
 /**
  * ntrdma_create_srq - create a shared receive queue
  * @ib: queue, allocated by the core
  * @init: properties; the numbers of the queue are stored there
- * @udata: NULL
+ * @udata: NULL, or the program
  *
  * Context: may sleep.
  * Return: 0 or an error code.
@@ -169,6 +272,7 @@ int ntrdma_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		      struct ib_udata *udata)
 {
 	struct ntrdma_srq *srq = to_ntrdma_srq(ib);
+	struct ntrdma_dev *dev = to_ntrdma_dev(ib->device);
 	struct ib_srq_attr *attr = &init->attr;
 	int ret;
 
@@ -178,16 +282,16 @@ int ntrdma_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	    attr->max_sge > ib->device->attrs.max_srq_sge)
 		return -EINVAL;
 
-	ret = ntrdma_rq_init(&srq->rq, attr->max_wr, attr->max_sge,
-			     ibdev_to_node(ib->device));
-	if (ret)
-		return ret;
-
-	srq->max_wr = srq->rq.size;
 	srq->limit = 0;
 	INIT_LIST_HEAD(&srq->starved);
-	attr->max_wr = srq->max_wr;
-	return 0;
+	srq->next_feed = jiffies;
+	if (!atomic_add_unless(&dev->num_srqs, 1, NTRDMA_MAX_SRQ))
+		return -ENOSPC;
+	ret = udata ? ntrdma_srq_init_user(srq, attr, udata) :
+		      ntrdma_srq_init(srq, attr);
+	if (ret)
+		atomic_dec(&dev->num_srqs);
+	return ret;
 }
 
 /**
@@ -252,6 +356,7 @@ int ntrdma_query_srq(struct ib_srq *ib, struct ib_srq_attr *attr)
 int ntrdma_destroy_srq(struct ib_srq *ib, struct ib_udata *udata)
 {
 	ntrdma_rq_free(&to_ntrdma_srq(ib)->rq);
+	atomic_dec(&to_ntrdma_dev(ib->device)->num_srqs);
 	return 0;
 }
 
@@ -276,13 +381,41 @@ static void ntrdma_srq_feed(struct ntrdma_srq *srq)
 }
 
 /**
+ * ntrdma_srq_tick - look for receives that a program has posted
+ * @srq: queue
+ *
+ * At most one QP is notified in each beat, because there may be fewer receives
+ * than QPs that wait, and a requester repeats its message only a limited number
+ * of times.
+ *
+ * Context: any; no lock is held.
+ */
+void ntrdma_srq_tick(struct ntrdma_srq *srq)
+{
+	u32 beat_ms = to_ntrdma_dev(srq->ib.device)->beat_ms;
+	unsigned long flags;
+	bool feed;
+
+	if (!srq->rq.user)
+		return;
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	feed = time_after_eq(jiffies, srq->next_feed) &&
+	       !list_empty(&srq->starved) && !ntrdma_rq_is_empty(&srq->rq);
+	if (feed)
+		srq->next_feed = jiffies + msecs_to_jiffies(beat_ms);
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	if (feed)
+		ntrdma_srq_feed(srq);
+}
+
+/**
  * ntrdma_post_srq_recv - post receives to a shared receive queue
  * @ib: queue
  * @wr: list of receives
  * @bad: where to store the first receive that is not posted
  *
  * Context: any.
- * Return: 0 or an error code.
+ * Return: 0 or an error code; -EINVAL: a program posts to its queue.
  */
 int ntrdma_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
 			 const struct ib_recv_wr **bad)

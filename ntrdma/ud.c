@@ -134,8 +134,13 @@ enum ntrdma_turn ntrdma_ud_turn(struct ntrdma_qp *qp, struct ntrdma_peer **peer)
 
 	if (!wqe)
 		return NTRDMA_TURN_IDLE;
-	*peer = ntrdma_peer_by_mac(qp->dev, wqe->ah.mac);
-	room = ntrdma_ud_send(qp, wqe, *peer);
+	if (wqe->status) {
+		ntrdma_ud_done(qp, wqe, wqe->status);
+		room = true;
+	} else {
+		*peer = ntrdma_peer_by_mac(qp->dev, wqe->ah.mac);
+		room = ntrdma_ud_send(qp, wqe, *peer);
+	}
 	ntrdma_turn_end(qp);
 	return room ? NTRDMA_TURN_MORE : NTRDMA_TURN_NO_ROOM;
 }

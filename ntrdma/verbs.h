@@ -6,11 +6,13 @@
 #define NTRDMA_VERBS_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 
 #include "compat.h"
 #include "dev.h"
 #include "order.h"
+#include "uqueue.h"
 
 struct ntrdma_pd {
 	struct ib_pd ib;
@@ -23,9 +25,11 @@ struct ntrdma_pd {
  * @vlan: VLAN tag, or %NTRDMA_NO_VLAN
  * @sgid: source GID
  * @dgid: destination GID
+ * @number: number by which a program names the handle; 0: handle of the kernel
  */
 struct ntrdma_ah {
 	struct ib_ah ib;
+	u32 number;
 	u8 mac[ETH_ALEN];
 	u16 vlan;
 	union ib_gid sgid;
@@ -36,6 +40,8 @@ struct ntrdma_ah {
  * struct ntrdma_cq - completion queue
  * @ib: the core's queue
  * @lock: protects all members; irqsave
+ * @user: queue of a program, or NULL. Then @lock, @user, @armed, @full and
+ *	@reported are the only members in use
  * @wc: ring of completions
  * @size: number of entries of @wc
  * @head: free-running index of the next completion to add
@@ -53,6 +59,7 @@ struct ntrdma_ah {
 struct ntrdma_cq {
 	struct ib_cq ib;
 	spinlock_t lock; /* see @lock above */
+	struct ntrdma_uqueue *user;
 	struct ib_wc *wc;
 	u32 size;
 	u32 head;
@@ -87,6 +94,8 @@ struct ntrdma_recv {
 /**
  * struct ntrdma_rq - queue of receives, of a QP or an SRQ
  * @lock: protects all members; irqsave
+ * @user: queue of a program, or NULL. Then @lock, @user and @max_sge are the only
+ *	members in use
  * @recv: ring of receives
  * @sge: memory of all ntrdma_recv.sge
  * @size: number of entries of @recv; a power of 2, or 0
@@ -96,6 +105,7 @@ struct ntrdma_recv {
  */
 struct ntrdma_rq {
 	spinlock_t lock; /* see @lock above */
+	struct ntrdma_uqueue *user;
 	struct ntrdma_recv *recv;
 	struct ib_sge *sge;
 	u32 size;
@@ -113,6 +123,8 @@ struct ntrdma_rq {
  *	0: never. Protected by ntrdma_rq.lock
  * @starved: QPs that wait for a receive after a NAK with RNR, by
  *	ntrdma_qp.srq_entry; protected by ntrdma_rq.lock
+ * @next_feed: queue of a program: time in jiffies before which no further QP is
+ *	notified of a receive; protected by ntrdma_rq.lock
  */
 struct ntrdma_srq {
 	struct ib_srq ib;
@@ -120,6 +132,7 @@ struct ntrdma_srq {
 	u32 max_wr;
 	u32 limit;
 	struct list_head starved;
+	unsigned long next_feed;
 };
 
 /**
@@ -144,6 +157,7 @@ struct ntrdma_srq {
  * @num_next: number of pages in @next, or 0 if REG_MR has made them valid
  * @mapped: REG_MR may make @pages valid again; as @next
  * @max_pages: maximum number of pages
+ * @umem: memory of a program, or NULL
  */
 struct ntrdma_mr {
 	struct ib_mr ib;
@@ -163,6 +177,7 @@ struct ntrdma_mr {
 	u32 num_next;
 	bool mapped;
 	u32 max_pages;
+	struct ib_umem *umem;
 };
 
 /**
@@ -286,6 +301,8 @@ struct ntrdma_answer {
  * @waiting: the requester waits for the end of ntrdma_qp.timer
  * @rnr_wait: it waits because of an RNR NAK
  * @heard: jiffies of the last sign of life of the peer's QP
+ * @user: queue of a program, or NULL
+ * @copy: copy of a request of @user
  */
 struct ntrdma_sq {
 	struct ntrdma_wqe *wqe;
@@ -317,6 +334,8 @@ struct ntrdma_sq {
 	bool waiting;
 	bool rnr_wait;
 	unsigned long heard;
+	struct ntrdma_uqueue *user;
+	struct ntrdma_uwr *copy;
 };
 
 /**
@@ -372,6 +391,7 @@ struct ntrdma_resp {
  * @ib: the core's QP
  * @dev: device
  * @number: number of the QP
+ * @modify: makes one change of the QP at a time; programs may request several
  * @attr: attributes as ib_modify_qp() has set them; ntrdma_qp.lock
  * @lock: protects what says so; irqsave
  * @state: state; changed under @lock
@@ -391,6 +411,8 @@ struct ntrdma_resp {
  * @first_error: status of the oldest request when the QP fails; later ones are
  *	flushed
  * @flushing: the poll must flush both queues; under @lock
+ * @flushed: receives of a program that were flushed since @flushing was set;
+ *	under @lock
  * @last_wqe: the event LAST_WQE_REACHED was raised
  * @has_event: @event is to be raised by the poll
  * @event: event
@@ -400,6 +422,7 @@ struct ntrdma_qp {
 	struct ib_qp ib;
 	struct ntrdma_dev *dev;
 	u32 number;
+	struct mutex modify; /* see @modify above */
 	struct ib_qp_attr attr;
 	spinlock_t lock; /* see @lock above */
 	enum ib_qp_state state;
@@ -417,6 +440,7 @@ struct ntrdma_qp {
 	struct hrtimer timer;
 	enum ib_wc_status first_error;
 	bool flushing;
+	u32 flushed;
 	bool last_wqe;
 	bool has_event;
 	enum ib_event_type event;
@@ -464,6 +488,9 @@ int ntrdma_alloc_pd(struct ib_pd *ib, struct ib_udata *udata);
 int ntrdma_dealloc_pd(struct ib_pd *ib, struct ib_udata *udata);
 int ntrdma_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		     struct ib_udata *udata);
+int ntrdma_create_user_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
+			  struct ib_udata *udata);
+bool ntrdma_ah_get(struct ib_pd *pd, u32 number, struct ntrdma_ah *copy);
 int ntrdma_query_ah(struct ib_ah *ib, struct rdma_ah_attr *attr);
 int ntrdma_destroy_ah(struct ib_ah *ib, u32 flags);
 
@@ -481,7 +508,11 @@ void ntrdma_cq_notify(struct ntrdma_cq *cq);
 
 /* rq.c: receive queues of QPs, and SRQs. */
 int ntrdma_rq_init(struct ntrdma_rq *rq, u32 max_wr, u32 max_sge, int node);
+int ntrdma_rq_init_user(struct ntrdma_rq *rq, struct ib_udata *udata,
+			u32 *max_wr, u32 max_sge, struct mminfo *info);
 void ntrdma_rq_free(struct ntrdma_rq *rq);
+bool ntrdma_rq_is_empty(const struct ntrdma_rq *rq);
+void ntrdma_rq_drop(struct ntrdma_rq *rq);
 int ntrdma_rq_post(struct ntrdma_rq *rq, const struct ib_recv_wr *wr);
 bool ntrdma_rq_take(struct ntrdma_rq *rq, struct ntrdma_recv *recv,
 		    struct ib_sge *sge);
@@ -493,6 +524,7 @@ int ntrdma_query_srq(struct ib_srq *ib, struct ib_srq_attr *attr);
 int ntrdma_destroy_srq(struct ib_srq *ib, struct ib_udata *udata);
 int ntrdma_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
 			 const struct ib_recv_wr **bad);
+void ntrdma_srq_tick(struct ntrdma_srq *srq);
 void ntrdma_srq_forget(struct ntrdma_qp *qp);
 bool ntrdma_srq_take(struct ntrdma_srq *srq, struct ntrdma_recv *recv,
 		     struct ib_sge *sge);
@@ -503,6 +535,10 @@ struct ib_mr *ntrdma_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			      u32 max_pages);
 int ntrdma_map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nents,
 		     unsigned int *offset);
+struct ib_mr *ntrdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				 u64 iova, int access,
+				 KRDMA_REG_USER_MR_DMAH
+				 struct ib_udata *udata);
 int ntrdma_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
 enum ib_wc_status ntrdma_mr_register(struct ntrdma_mr *mr, struct ib_pd *pd,
 				     u32 key, int access);
@@ -552,7 +588,23 @@ void ntrdma_qp_end_rnr(struct ntrdma_qp *qp);
 void ntrdma_qps_lost(struct ntrdma_peer *peer);
 void ntrdma_qps_tick(struct ntrdma_dev *dev, u32 dead_ms);
 
+/* uverbs.c: programs in user space. */
+void ntrdma_uverbs_init(struct ntrdma_dev *dev);
+struct ntrdma_uqueue *ntrdma_uqueue_create(struct ib_udata *udata, u32 elems,
+					   size_t bytes, struct mminfo *info);
+void ntrdma_uqueue_free(struct ntrdma_uqueue *queue);
+int ntrdma_respond(struct ib_udata *udata, const void *answer, size_t bytes);
+
+/* upost.c: work requests of programs. */
+int ntrdma_upost(struct ntrdma_qp *qp);
+void ntrdma_sq_release(struct ntrdma_sq *sq);
+void ntrdma_upost_tick(struct ntrdma_qp *qp);
+
 /* post.c */
+u32 ntrdma_sq_used(const struct ntrdma_sq *sq);
+bool ntrdma_sq_is_full(const struct ntrdma_sq *sq);
+int ntrdma_wqe_add(struct ntrdma_qp *qp, const struct ib_send_wr *wr);
+int ntrdma_wqe_refused(struct ntrdma_qp *qp, u64 wr_id);
 int ntrdma_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad);
 int ntrdma_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,

@@ -347,6 +347,9 @@ FEATURES = {
     "../rdma/ib_verbs.h": (("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,", "DMAH: ;"),
                            ("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,\n\t\t\t\t     struct ib_dmah *dmah,",
                             "DMAH: struct ib_dmah *dmah,;")),
+    "../rdma/ib_umem.h": (("void ib_umem_release(struct ib_umem *umem);", "UMEM: own;"),
+                          ("static inline struct ib_umem *ib_umem_get_va(struct ib_device *device,\n"
+                           "void ib_umem_release(struct ib_umem *umem);", "UMEM: kernel;")),
     "rmap.h": (("int folio_mkclean(struct folio *);", "*mapping, pgoff_t index, struct page *page) { return false; }"),
                ("int folio_mkclean(struct folio *);\nint mapping_wrprotect_range(struct address_space *mapping, pgoff_t pgoff,",
                 "{ mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1); return true; }")),
@@ -358,6 +361,11 @@ DMAH: KRDMA_REG_USER_MR_DMAH;
 SETUP: kernel;
 #else
 SETUP: own;
+#endif
+#if KRDMA_HAS_UMEM_GET_VA
+UMEM: kernel;
+#else
+UMEM: own;
 #endif
 """
 SHOWN = """include $(src)/Kbuild
@@ -377,8 +385,8 @@ def headers(place, new, names):
 def compat(tree, place, version, script="Makefile.build"):
     """Return the flags that Kbuild sets for a kernel in PLACE, and include/compat.h as preprocessed with them."""
     nothing = place / "nothing"
-    for name in ("linux/hrtimer.h", "linux/mm.h", "linux/netdevice.h", "linux/rmap.h", "linux/slab.h", "rdma/ib_verbs.h",
-                 "linux/version.h"):
+    for name in ("linux/hrtimer.h", "linux/mm.h", "linux/module.h", "linux/netdevice.h", "linux/rmap.h", "linux/slab.h",
+                 "linux/version.h", "rdma/ib_umem.h", "rdma/ib_verbs.h", "rdma/uverbs_ioctl.h"):
         (nothing / name).parent.mkdir(parents=True, exist_ok=True)
         (nothing / name).touch()
     (nothing / "linux/version.h").write_text(f"#define LINUX_VERSION_CODE KERNEL_VERSION({version}, 0)\n"
@@ -393,7 +401,7 @@ def compat(tree, place, version, script="Makefile.build"):
 def features_are_seen(tree):
     """Check that include/compat.h follows the headers, in either folder of a split kernel, or else the version."""
     names = list(FEATURES)
-    for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 0", True), (1, "7, 0", False), (0, "6, 1", False)]):
+    for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 2", True), (1, "7, 2", False), (0, "6, 1", False)]):
         place = tree.place / f"kernel{case}"
         place.mkdir()
         if shown:

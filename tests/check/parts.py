@@ -34,9 +34,9 @@ VM = TOP / "tools/vm"
 KERNELS = TOP / "tests/vm/kernels"
 BENCH = TOP / "tools/bench"
 # Keys of a scenario's header that list files or programs to compile. The results are put into the folder /add of the
-# nodes. The keys are for plain programs, programs of 32 bits, programs that use librfm2g, the installed tools, and the
-# samples.
-BROUGHT = ("programs", "narrow", "library", "tools", "samples")
+# nodes. The keys are for plain programs, programs of 32 bits, programs that use libibverbs, programs that use librfm2g,
+# the installed tools, and the samples.
+BROUGHT = ("programs", "narrow", "verbs", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
         "guarantees"}
 HEADER_LINES = 60
@@ -193,7 +193,7 @@ def part_name(what, place):
     return f"{what}-{place.replace('/', '-')}"
 
 
-def compiled(name, suffix="", compiler=("gcc",)):
+def compiled(name, suffix="", compiler=("gcc",), libraries=()):
     """Return the path of a C program of the scenarios, compiled if necessary; a warning is an error."""
     source = SCENARIOS / f"{name}.c"
     sources = sorted(source.parent.glob("*.[ch]"))
@@ -201,7 +201,7 @@ def compiled(name, suffix="", compiler=("gcc",)):
     program = folder / f"{source.stem}{suffix}"
     with cache.making(folder) as needed:
         if needed:
-            cache.run([*compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, source])
+            cache.run([*compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, source, *libraries])
     return program
 
 
@@ -221,6 +221,7 @@ def with_programs(names, kernel, argv, script, limit, level=0):
     """Return a function that runs SCRIPT on machines that have the compiled programs in /add."""
     def run(log):
         found = [*[compiled(name) for name in names["programs"]], *narrow(names["narrow"]),
+                 *[compiled(name, libraries=("-libverbs",)) for name in names["verbs"]],
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
         added = [item for file in found for item in ("--add", file)]
         return on_machines(kernel, [*argv, *added, *script], limit, level)(log)
@@ -239,8 +240,8 @@ def scripts(members):
 
 def packages_of(values):
     """Return the groups of Debian packages that a scenario needs beyond those of all scenarios."""
-    narrow = ("narrow",) if "narrow" in values else ()
-    return (*narrow, "drawing") if "../../tools/krping" in values.get("add", "").split() else narrow
+    groups = tuple(key for key in ("narrow", "verbs") if key in values)
+    return (*groups, "drawing") if "../../tools/krping" in values.get("add", "").split() else groups
 
 
 def scenario(path, values, place, long=True, tour="", lasting=0):

@@ -1,0 +1,183 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# ntr-user: programs in user space on ntrdma, with the libraries of the distribution. Unmodified programs transfer data
+# between the nodes, with and without the connection manager. A program of the tests posts each opcode, and each kind of
+# invalid request. Programs are killed at random moments, and write random bytes to the queues that they share with the
+# kernel. rxe is used beside ntrdma, on the same interface, and unloaded.
+#
+#   node 1 (servers) --- ntrdma ---> node 2 (clients)
+#
+# kernels: uml/ntr uml-debug/ntr
+# long: stock-6.1/ntr-shm stock-6.12/ntr-shm stock-new/ntr-shm debug-6.1/ntr-shm
+# verbs: ntruser/uverbs ntruser/uhostile
+# timeout: 400
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+server=$(addr4 1)
+server6=$(addr6 1)
+set_sysctl net/ipv4/ping_group_range "0 0"
+
+# Print the index of the GID with the IPv4 address of this node.
+gid_of() {
+	local file
+	for file in /sys/class/infiniband/"$RDMADEV"/ports/1/gids/*; do
+		[[ $(<"$file") == 0000:0000:0000:0000:0000:ffff:* ]] && { echo "${file##*/}"; return; }
+	done
+}
+
+# transfer DESCRIPTION PORT SERVER-WORDS -- CLIENT-WORDS: one case on each node: the client on node 2 succeeds, and the
+# server on node 1 has no complaint. The server listens on TCP port PORT; 0: wait a moment instead.
+transfer() {
+	local what=$1 port=$2 words=() log=/tmp/transfer status pid
+	shift 2
+	while [[ $1 != -- ]]; do words+=("$1"); shift; done
+	shift
+	if ((NODE == 1)); then
+		timeout $((60 * slow)) "${words[@]}" >"$log" 2>&1 & pid=$!
+		((port == 0)) || within 10 listens "$port"
+		((port)) || sleep $((1 * slow))
+		barrier "transfer-$what"
+		barrier "transferred-$what"
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		! grep -iE "invalid data|mismatch|fail|couldn't|unable" "$log"
+		ok $? "$what: the server has no complaint"
+		return
+	fi
+	barrier "transfer-$what"
+	timeout $((60 * slow)) "$@" >"$log" 2>&1
+	status=$?
+	((status == 0))
+	ok $? "$what ($(tail -n 3 "$log" | tr -s ' \n' ' ' | cut -c 1-150))"
+	barrier "transferred-$what"
+}
+
+# listens PORT: check whether a program of this node listens on a TCP port.
+listens() {
+	local hex
+	printf -v hex ":%04X 00000000:0000 0A" "$1"
+	grep -q "$hex" /proc/net/tcp || grep -q ":${hex:1:4} 0*:0000 0A" /proc/net/tcp6
+}
+
+with_manager() {
+	transfer "rping, IPv4" 0 rping -s -a "$server" -C 50 -V -S 4000 -- rping -c -a "$server" -C 50 -V -S 4000
+	transfer "rping, IPv6" 0 rping -s -a "$server6" -C 20 -V -S 64 -- rping -c -a "$server6" -C 20 -V -S 64
+	transfer "ucmatose, 8 connections" 0 ucmatose -c 8 -C 20 -S 3000 -- ucmatose -s "$server" -c 8 -C 20 -S 3000
+	transfer "udaddy, 4 connections" 0 udaddy -c 4 -C 20 -S 1000 -- udaddy -s "$server" -c 4 -C 20 -S 1000
+}
+
+without_manager() {
+	local gid
+	gid=$(gid_of)
+	transfer "ibv_rc_pingpong" 18515 ibv_rc_pingpong -d "$RDMADEV" -g "$gid" -n 500 -c -- \
+		ibv_rc_pingpong -d "$RDMADEV" -g "$gid" -n 500 -c "$server"
+	transfer "ibv_rc_pingpong with events" 18515 ibv_rc_pingpong -d "$RDMADEV" -g "$gid" -n 100 -e -- \
+		ibv_rc_pingpong -d "$RDMADEV" -g "$gid" -n 100 -e "$server"
+	transfer "ibv_srq_pingpong, 16 QPs" 18515 ibv_srq_pingpong -d "$RDMADEV" -g "$gid" -n 200 -- \
+		ibv_srq_pingpong -d "$RDMADEV" -g "$gid" -n 200 "$server"
+	transfer "ibv_ud_pingpong" 18515 ibv_ud_pingpong -d "$RDMADEV" -g "$gid" -n 100 -s 1000 -- \
+		ibv_ud_pingpong -d "$RDMADEV" -g "$gid" -n 100 -s 1000 "$server"
+	local test
+	for test in ib_write_bw ib_send_bw ib_read_bw; do
+		transfer "$test" 18515 $test -d "$RDMADEV" -F -x "$gid" -n 200 -s 65536 -- \
+			$test -d "$RDMADEV" -F -x "$gid" -n 200 -s 65536 "$server"
+	done
+	for test in ib_write_lat ib_send_lat ib_read_lat ib_atomic_lat; do
+		transfer "$test" 18515 $test -d "$RDMADEV" -F -x "$gid" -n 200 -- \
+			$test -d "$RDMADEV" -F -x "$gid" -n 200 "$server"
+	done
+	for test in ib_write_bw ib_send_lat; do
+		transfer "$test with the connection manager" 0 $test -d "$RDMADEV" -F -x "$gid" -n 200 -R -- \
+			$test -d "$RDMADEV" -F -x "$gid" -n 200 -R "$server"
+	done
+	for test in rc_lat rc_bw rc_rdma_write_bw rc_rdma_read_bw rc_fetch_add_mr; do
+		transfer "qperf $test" 19765 qperf -- qperf "$server" -t 1 -cm 1 "$test"
+	done
+}
+
+# Each case of the test program, on the device of this node.
+cases() {
+	local name what gid
+	gid=$(gid_of)
+	while read -r name what; do
+		check "$what" timeout $((60 * slow)) /add/uverbs "$RDMADEV" "$gid" "$name"
+	done < <(/add/uverbs list)
+}
+
+hostile() {
+	local gid seconds=$((${1:-20} / 2))
+	gid=$(gid_of)
+	check "programs are killed at random moments" timeout $((200 * slow)) /add/uhostile "$RDMADEV" "$gid" kill 20
+	check "threads reset, connect and post to a QP for $seconds s" timeout $((seconds + 60 * slow)) \
+		/add/uhostile "$RDMADEV" "$gid" threads "$seconds"
+	check "programs write random bytes to their queues for $seconds s" timeout $((seconds + 60 * slow)) \
+		/add/uhostile "$RDMADEV" "$gid" scribble "$seconds"
+	check "a correct program works afterwards" timeout $((60 * slow)) /add/uverbs "$RDMADEV" "$gid" send
+}
+
+# rxe looks for its own devices among those with its driver_id.
+beside_rxe() {
+	local gid
+	modprobe rdma_rxe 2>/dev/null
+	rdma link add rxe9 type rxe netdev "$NETDEV"
+	check "rxe has a device on the interface of ntrdma" test -e /sys/class/infiniband/rxe9
+	ip link set "$NETDEV" mtu 1300 && ip link set "$NETDEV" mtu 1500
+	ip link set "$NETDEV" down && ip link set "$NETDEV" up
+	within 10 port_active
+	gid=$(gid_of)
+	check "a program uses ntrdma while rxe is loaded" timeout $((60 * slow)) /add/uverbs "$RDMADEV" "$gid" send
+	rdma link delete rxe9
+}
+
+# When rxe is unloaded, it unregisters all devices with its driver_id.
+without_rxe() {
+	local gid
+	ip link add local9 type veth peer local8
+	rdma link add ntrl9 type ntr netdev local9
+	rdma link add ntrl8 type ntr netdev local8
+	rdma link delete ntrl8
+	rmmod rdma_rxe
+	ok $? "rxe is unloaded"
+	check "the device of ntrdma comes back" within 10 port_active
+	check "the device that rdma link has added comes back" within 10 test -e /sys/class/infiniband/ntrl9
+	sleep 1
+	check "a device that was deleted does not come back" test ! -e /sys/class/infiniband/ntrl8
+	gid=$(gid_of)
+	check "a program uses ntrdma afterwards" timeout $((60 * slow)) /add/uverbs "$RDMADEV" "$gid" send
+	rdma link delete ntrl9
+	ip link delete local9
+}
+
+port_active() {
+	[[ $(cat /sys/class/infiniband/"$RDMADEV"/ports/1/state 2>/dev/null) == *ACTIVE ]] && [[ $(gid_of) ]]
+}
+
+# perftest needs a processor speed, and /proc/cpuinfo of User-mode Linux has none. The value does not matter, because
+# perftest uses its own measurement if the two differ much.
+say_speed() {
+	grep -q "cpu MHz" /proc/cpuinfo && return
+	echo "cpu MHz : 1" >/tmp/cpuinfo
+	mount --bind /tmp/cpuinfo /proc/cpuinfo
+}
+
+before=$(resources)
+say_speed
+barrier begun
+with_manager
+without_manager
+barrier transferred
+((NODE == 1)) || cases
+barrier cases
+((NODE == 1)) || hostile "$@"
+barrier hostile
+same_resources "$before" "resources are as before"
+barrier same
+((NODE == 1)) || beside_rxe
+# rxe is built into User-mode Linux.
+[[ $NODE == 1 || $KERNEL == uml* ]] || without_rxe
+barrier rxe
+finish
