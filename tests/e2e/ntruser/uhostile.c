@@ -173,6 +173,20 @@ static void *moves(void *unused)
 	return unused;
 }
 
+/* Keep all queues full. */
+static void *pushes(void *unused)
+{
+	struct rxe_queue_buf *queue;
+	size_t bytes;
+
+	while (!over)
+		for (unsigned int i = 0; (queue = (void *)shared(i, &bytes)); i++)
+			for (int k = 0; k < 1000; k++)
+				__atomic_store_n(&queue->producer_index,
+						 (queue->consumer_index - 1) & queue->index_mask, __ATOMIC_RELEASE);
+	return unused;
+}
+
 static void threads(int seconds)
 {
 	void *(*const run[])(void *) = { resets, resets, posts, posts, moves };
@@ -188,6 +202,14 @@ static void threads(int seconds)
 	__atomic_store_n(&over, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < 5; i++)
 		pthread_join(thread[i], NULL);
+	/* A post ends although the queue never becomes empty. */
+	over = 0;
+	must(!pthread_create(&thread[0], NULL, pushes, NULL), "no thread");
+	set_state(a, IBV_QPS_ERR);
+	for (int i = 0; i < 10; i++)
+		ring(a);
+	over = 1;
+	pthread_join(thread[0], NULL);
 	must(*progress > 10, "the QP was hardly connected");
 	must(!ibv_destroy_qp(a) && !ibv_destroy_qp(b), "a QP is not destroyed");
 	must(!ibv_destroy_cq(cq), "the CQ is not destroyed");

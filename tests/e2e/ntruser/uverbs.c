@@ -457,8 +457,9 @@ static void case_post_in_init(void)
 	must(!receive(b, &to, 1), "no receive");
 	usleep(100000);
 	must(ibv_poll_cq(cq, 1, &wc) == 0, "the request of INIT is sent");
+	wr.wr_id = 8;
 	post(a, &wr);
-	completion(7, IBV_WC_SUCCESS);
+	completion(8, IBV_WC_SUCCESS);
 	completion(1000, IBV_WC_SUCCESS);
 }
 
@@ -474,8 +475,10 @@ static void case_reset(void)
 	must(!set_state(a, IBV_QPS_RESET) && !set_state(b, IBV_QPS_RESET), "no RESET");
 	must(ibv_poll_cq(cq, 1, &wc) == 0, "RESET completes a receive");
 	connect_qps(7);
-	must(!receive(b, &to, 1), "no receive");
-	post(a, &wr);
+	post(b, &wr);
+	usleep(100000);
+	must(ibv_poll_cq(cq, 1, &wc) == 0, "a receive is left after RESET");
+	must(!receive(a, &to, 1), "no receive");
 	completion(7, IBV_WC_SUCCESS);
 	completion(1000, IBV_WC_SUCCESS);
 }
@@ -515,6 +518,7 @@ static void case_full_cq(void)
 static void case_full_queue(void)
 {
 	struct ibv_sge from = sge_of(0, 10);
+	struct ibv_sge to = sge_of(THERE, 10);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &from, 1, 0), *bad;
 	int n = 0;
 
@@ -524,12 +528,17 @@ static void case_full_queue(void)
 	if (n < DEPTH || n >= 10 * DEPTH)
 		fail("%d requests are accepted", n);
 	for (int i = 0; i < n; i++) {
-		struct ibv_sge to = sge_of(THERE, 10);
-
 		must(!receive(b, &to, 1), "no receive");
 		completion(7, IBV_WC_SUCCESS);
 		completion(1000, IBV_WC_SUCCESS);
+		/* The first completion makes room for one request. */
+		if (!i)
+			post(a, &wr);
+		must(i || ibv_post_send(a, &wr, &bad), "more than one request is accepted");
 	}
+	must(!receive(b, &to, 1), "no receive");
+	completion(7, IBV_WC_SUCCESS);
+	completion(1000, IBV_WC_SUCCESS);
 }
 
 /* A queue that is always full: each completion makes room for one request. */
