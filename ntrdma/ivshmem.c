@@ -532,6 +532,7 @@ static void ntrdma_shm_stay(struct ntrdma_shm *shm)
 	/* No consumer can disconnect, so none has to wait until a peer is dead. */
 	ntrdma_links_stop(shm->dev);
 	ntrdma_shm_leave(shm);
+	strscpy(shm->name, NTRDMA_SHM_NAME, sizeof(shm->name));
 }
 
 static void ntrdma_shm_work(struct work_struct *work)
