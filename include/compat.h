@@ -22,10 +22,6 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-/* rdma_umem_for_each_dma_block() has moved from ib_umem.h to iter.h in v7.x. */
-#if __has_include("rdma/iter.h")
-#include <rdma/iter.h>
-#endif
 
 #if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "krdma, vrfm and krping need Linux 6.1 or later"
@@ -189,6 +185,17 @@ static inline void krdma_free_dummy(struct net_device *netdev)
 	 (attrs) ?							\
 		&((struct uverbs_attr_bundle *)(void *)(attrs))->driver_udata : \
 	 NULL)
+
+/*
+ * rdma_umem_for_each_dma_block() has moved from <rdma/ib_umem.h> to
+ * <rdma/iter.h>, which stable kernels have as well.
+ */
+#ifndef KRDMA_HAS_UMEM_BLOCKS
+#define KRDMA_HAS_UMEM_BLOCKS (KERNEL_VERSION(7, 2, 0) > LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_UMEM_BLOCKS
+#include <rdma/iter.h>
+#endif
 
 /*
  * ib_umem_get() has the name ib_umem_get_va() since v7.2 ("RDMA/umem: Rename

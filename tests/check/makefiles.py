@@ -347,9 +347,10 @@ FEATURES = {
     "../rdma/ib_verbs.h": (("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,", "DMAH: ;"),
                            ("\tstruct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start,\n\t\t\t\t     struct ib_dmah *dmah,",
                             "DMAH: struct ib_dmah *dmah,;")),
-    "../rdma/ib_umem.h": (("void ib_umem_release(struct ib_umem *umem);", "UMEM: own;"),
+    "../rdma/ib_umem.h": (("void ib_umem_release(struct ib_umem *umem);\n"
+                           "#define rdma_umem_for_each_dma_block(umem, biter, pgsz)", "UMEM: own;|BLOCKS: umem;"),
                           ("static inline struct ib_umem *ib_umem_get_va(struct ib_device *device,\n"
-                           "void ib_umem_release(struct ib_umem *umem);", "UMEM: kernel;")),
+                           "void ib_umem_release(struct ib_umem *umem);", "UMEM: kernel;|BLOCKS: iter;")),
     "rmap.h": (("int folio_mkclean(struct folio *);", "*mapping, pgoff_t index, struct page *page) { return false; }"),
                ("int folio_mkclean(struct folio *);\nint mapping_wrprotect_range(struct address_space *mapping, pgoff_t pgoff,",
                 "{ mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1); return true; }")),
@@ -366,6 +367,11 @@ SETUP: own;
 UMEM: kernel;
 #else
 UMEM: own;
+#endif
+#if KRDMA_HAS_UMEM_BLOCKS
+BLOCKS: umem;
+#else
+BLOCKS: iter;
 #endif
 """
 SHOWN = """include $(src)/Kbuild
@@ -386,7 +392,7 @@ def compat(tree, place, version, script="Makefile.build"):
     """Return the flags that Kbuild sets for a kernel in PLACE, and include/compat.h as preprocessed with them."""
     nothing = place / "nothing"
     for name in ("linux/hrtimer.h", "linux/mm.h", "linux/module.h", "linux/netdevice.h", "linux/rmap.h", "linux/slab.h",
-                 "linux/version.h", "rdma/ib_umem.h", "rdma/ib_verbs.h", "rdma/uverbs_ioctl.h"):
+                 "linux/version.h", "rdma/ib_umem.h", "rdma/ib_verbs.h", "rdma/iter.h", "rdma/uverbs_ioctl.h"):
         (nothing / name).parent.mkdir(parents=True, exist_ok=True)
         (nothing / name).touch()
     (nothing / "linux/version.h").write_text(f"#define LINUX_VERSION_CODE KERNEL_VERSION({version}, 0)\n"
@@ -411,7 +417,7 @@ def features_are_seen(tree):
             (place / "source/include/linux").mkdir(parents=True)
             (place / "source/include/linux/mm.h").write_text("/* moved */\n", encoding="ascii")
         flags, text = compat(tree, place, version)
-        expect(len([flag for flag in flags if flag.startswith("-DKRDMA_HAS_")]) == (len(FEATURES) + 1 if shown else 0), f"{case}: {flags}")
+        expect(len([flag for flag in flags if flag.startswith("-DKRDMA_HAS_")]) == (len(FEATURES) + 2 if shown else 0), f"{case}: {flags}")
         for name in names:
             wanted = FEATURES[name][new][1].split("|")
             expect(all(words in text for words in wanted), f"{case}: {name}: no {wanted} in {text}")
