@@ -44,7 +44,6 @@ void ntrdma_wc_send(struct ntrdma_qp *qp, const struct ntrdma_wqe *wqe,
 		.qp = &qp->ib,
 		.byte_len = wqe->total,
 	};
-
 	bool signalled = status || wqe->send_flags & IB_SEND_SIGNALED;
 
 	lockdep_assert_held(&qp->lock);

@@ -6,7 +6,9 @@
  * does not sleep before it puts the QP. To reset or destroy a QP,
  * ntrdma_qp_close() ends the reference of the creator, and waits for the others.
  * A post of the kernel does not hold the QP, because a consumer must not post to
- * a QP that it resets or destroys. A post of a program holds it.
+ * a QP that it resets or destroys. A post of a program holds it, because another
+ * thread may reset the QP. It may be preempted, but ends after a limited number of
+ * requests.
  *
  * An RC QP is bound to the session of its peer when it moves to RTR, under
  * ntrdma_dev.mutex. So it either sees that the session has ended, or

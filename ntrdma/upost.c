@@ -17,6 +17,10 @@
 /* Number of requests that are copied before the lock is released. */
 #define NTRDMA_UPOST_BATCH	64U
 
+/* uqueue.h has limits of its own, because it is pure. */
+static_assert(NTRDMA_MAX_SGE <= NTRDMA_UWR_SGES);
+static_assert(NTRDMA_MAX_INLINE <= NTRDMA_UWR_DATA);
+
 /**
  * struct ntrdma_uwr_kernel - a request of a program, as a request of the kernel
  * @wr: request
