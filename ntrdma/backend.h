@@ -46,6 +46,9 @@ struct ntrdma_window {
  * @ring: ring the doorbell of a lane of a peer. Called with bottom halves
  *	disabled, under no lock. If the peer is this member, the device itself
  *	schedules its lane. NULL without %NTRDMA_BELLS
+ * @unmask: take doorbells of a lane again. The back end may ignore them after it
+ *	has called ntrdma_bell(). Called from softirq before the lane looks at
+ *	its rings for the last time. Optional
  */
 struct ntrdma_backend_ops {
 	const char *name;
@@ -55,6 +58,7 @@ struct ntrdma_backend_ops {
 	void (*stop)(struct ntrdma_dev *dev);
 	void (*release)(struct ntrdma_dev *dev);
 	void (*ring)(struct ntrdma_dev *dev, u8 member, u8 lane);
+	void (*unmask)(struct ntrdma_dev *dev, u8 lane);
 };
 
 /**

@@ -106,6 +106,8 @@ struct ntrdma_stats {
  * @bells: number of doorbells since the last frame, at most those until
  *	@bells_until
  * @bells_until: time in jiffies when the count begins again
+ * @bounce: payload of the frame that is being written, if the windows of the
+ *	back end are not coherent; transmitter
  */
 struct ntrdma_lane {
 	struct ntrdma_dev *dev;
@@ -123,6 +125,7 @@ struct ntrdma_lane {
 	ktime_t traffic;
 	u32 bells;
 	unsigned long bells_until;
+	void *bounce;
 };
 
 /* A task is the transmitter of the lane. */
@@ -343,7 +346,11 @@ struct ntrdma_qp;
  * @bytes: bytes of payload
  * @cells: cells of the frame
  * @pad: cells of the PAD frame before it
- * @data: where to write a payload of more than %NTRDMA_SHORT bytes
+ * @data: place of a payload of more than %NTRDMA_SHORT bytes in the window
+ * @buf: where the caller writes such a payload: @data if the window is
+ *	coherent, and memory that ntrdma_slot_commit() copies to @data if not.
+ *	NULL in the ring for Ethernet of a window that is not coherent, where the
+ *	caller itself writes to @data
  */
 struct ntrdma_slot {
 	struct ntrdma_peer *peer;
@@ -352,6 +359,7 @@ struct ntrdma_slot {
 	u32 cells;
 	u32 pad;
 	void __iomem *data;
+	void *buf;
 };
 
 int ntrdma_lanes_init(struct ntrdma_dev *dev);

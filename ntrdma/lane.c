@@ -209,13 +209,15 @@ static bool ntrdma_tx_place(struct ntrdma_peer *peer, u8 lane, u32 cells,
 		return false;
 	if (ntrdma_ring_place(&ring->tx, cells, pad))
 		return true;
-	ntrdma_win_set(peer, NTRDMA_RING_WORD(lane, room), 1);
-	ring->asked = true;
-	ntrdma_win_mb();
-	if (!ntrdma_tx_update(peer, lane))
-		return false;
-	if (ntrdma_ring_place(&ring->tx, cells, pad))
-		return true;
+	if (ntrdma_win_coherent(peer)) {
+		ntrdma_win_set(peer, NTRDMA_RING_WORD(lane, room), 1);
+		ring->asked = true;
+		ntrdma_win_mb();
+		if (!ntrdma_tx_update(peer, lane))
+			return false;
+		if (ntrdma_ring_place(&ring->tx, cells, pad))
+			return true;
+	}
 	ntrdma_count(peer->dev, NTRDMA_STAT_ROOM_WAITS);
 	if (!ring->full_since)
 		ring->full_since = jiffies ?: 1;
@@ -296,7 +298,7 @@ static void __iomem *ntrdma_tx_cell(const struct ntrdma_link_ring *ring,
  * @lane: number of the lane, of which the caller is the transmitter
  * @bytes: bytes of payload
  *
- * The caller writes a payload of more than %NTRDMA_SHORT bytes to @slot->data.
+ * The caller writes a payload of more than %NTRDMA_SHORT bytes to @slot->buf.
  * Then it calls ntrdma_slot_commit(), or does not use @slot any more.
  *
  * Context: the caller is in the RCU read-side section of the transmitter.
@@ -318,9 +320,11 @@ bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,
 	    !ntrdma_tx_place(peer, lane, slot->cells, &slot->pad))
 		return false;
 	ntrdma_tx_found_room(peer, lane);
-	if (bytes > NTRDMA_SHORT)
-		slot->data = ntrdma_tx_cell(ring,
-					    ring->tx.prod + slot->pad + 1);
+	if (bytes <= NTRDMA_SHORT)
+		return true;
+	slot->data = ntrdma_tx_cell(ring, ring->tx.prod + slot->pad + 1);
+	slot->buf = ntrdma_win_coherent(peer) ? ntrdma_win_buf(slot->data) :
+						peer->dev->lane[lane].bounce;
 	return true;
 }
 
@@ -383,6 +387,8 @@ void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
 	}
 	frame->bytes = slot->bytes;
 	frame->cells = slot->cells;
+	if (slot->buf && !ntrdma_win_coherent(peer))
+		ntrdma_win_write(peer, slot->data, slot->buf, slot->bytes);
 	ntrdma_tx_header(peer, ring, frame, data);
 	ntrdma_tx_publish(peer, slot->lane, from);
 	ntrdma_count(peer->dev, NTRDMA_STAT_FRAMES_SENT);
@@ -620,7 +626,10 @@ static void ntrdma_rx_tell(struct ntrdma_peer *peer, u8 lane)
 		ntrdma_win_mb();
 		if (!ntrdma_win_get(peer, NTRDMA_RING_WORD(lane, room)))
 			return;
+	} else if (!ntrdma_ring_must_wake(rx)) {
+		return;
 	}
+	rx->rung = rx->cons;
 	ntrdma_peer_ring(peer, lane);
 }
 
@@ -827,6 +836,18 @@ static bool ntrdma_rx_sleep(struct ntrdma_peer *peer, u8 lane)
 	       ring->rx.cons;
 }
 
+/*
+ * Take doorbells again before the lane looks at indexes and pages for the last
+ * time. A change after that rings.
+ */
+static void ntrdma_lane_unmask(struct ntrdma_lane *lane)
+{
+	struct ntrdma_dev *dev = lane->dev;
+
+	if (dev->config.ops->unmask)
+		dev->config.ops->unmask(dev, lane->number);
+}
+
 static bool ntrdma_lane_sleep(struct ntrdma_lane *lane)
 {
 	struct ntrdma_peer *peer;
@@ -875,9 +896,13 @@ static bool ntrdma_lane_work(struct ntrdma_lane *lane,
 
 	ntrdma_lane_take(lane, quota);
 	ntrdma_lane_finish_all(lane);
+	more = ntrdma_quota_is_used(quota);
+	if (!more)
+		ntrdma_lane_unmask(lane);
 	ntrdma_lane_news(lane);
 	ntrdma_lane_room(lane);
-	more = ntrdma_lane_naks(lane);
+	if (ntrdma_lane_naks(lane))
+		more = true;
 	if (ntrdma_lane_transmit(lane, NTRDMA_POLL_TURNS))
 		more = true;
 	if (ntrdma_lane_sleep(lane))
@@ -966,6 +991,21 @@ static void ntrdma_lane_init(struct ntrdma_dev *dev, u8 number)
 	napi_enable(&lane->napi);
 }
 
+/* The ring for Ethernet needs no memory between the packet and the window. */
+static int ntrdma_lanes_add_bounce(struct ntrdma_dev *dev)
+{
+	u8 i;
+
+	if (dev->config.ops->flags & NTRDMA_COHERENT)
+		return 0;
+	for (i = 0; i < dev->lanes; i++) {
+		dev->lane[i].bounce = kvmalloc(NTRDMA_CHUNK_MAX, GFP_KERNEL);
+		if (!dev->lane[i].bounce)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /**
  * ntrdma_lanes_init - create the lanes of a device
  * @dev: device; ntrdma_dev.lanes is set
@@ -982,7 +1022,7 @@ int ntrdma_lanes_init(struct ntrdma_dev *dev)
 	for (i = 0; i < NTRDMA_RINGS; i++)
 		if (ntrdma_has_lane(dev, i))
 			ntrdma_lane_init(dev, i);
-	return 0;
+	return ntrdma_lanes_add_bounce(dev);
 }
 
 /**
@@ -1024,9 +1064,11 @@ void ntrdma_lanes_free(struct ntrdma_dev *dev)
 
 	if (!dev->napi_dev)
 		return;
-	for (i = 0; i < NTRDMA_RINGS; i++)
+	for (i = 0; i < NTRDMA_RINGS; i++) {
 		if (ntrdma_has_lane(dev, i))
 			netif_napi_del(&dev->lane[i].napi);
+		kvfree(dev->lane[i].bounce);
+	}
 	krdma_free_dummy(dev->napi_dev);
 	dev->napi_dev = NULL;
 }

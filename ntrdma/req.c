@@ -87,7 +87,7 @@ static enum ntrdma_sent ntrdma_send_data(struct ntrdma_qp *qp,
 	if (!ntrdma_slot_reserve(&slot, peer, qp->lane->number, frame.bytes))
 		return NTRDMA_SENT_NO_ROOM;
 	if (frame.bytes > NTRDMA_SHORT)
-		to = ntrdma_win_buf(slot.data);
+		to = slot.buf;
 	if (frame.bytes &&
 	    ntrdma_mem_remote(qp->dev, qp->ib.pd, a->rkey, a->addr + a->sent, to,
 			      frame.bytes, IB_ACCESS_REMOTE_READ,
@@ -275,8 +275,7 @@ static int ntrdma_wqe_copy(struct ntrdma_qp *qp, const struct ntrdma_wqe *wqe,
 			   const struct ntrdma_frame *frame,
 			   const struct ntrdma_slot *slot, __le64 *buf)
 {
-	void *to = frame->bytes > NTRDMA_SHORT ? ntrdma_win_buf(slot->data) :
-						 buf;
+	void *to = frame->bytes > NTRDMA_SHORT ? slot->buf : buf;
 
 	if (frame->kind == NTRDMA_ATOMIC) {
 		buf[0] = cpu_to_le64(wqe->operand[0]);

@@ -137,6 +137,22 @@ bool ntrdma_ring_must_tell(const struct ntrdma_ring *ring, bool pausing)
 }
 
 /**
+ * ntrdma_ring_must_wake - check whether to ring because of room
+ * @ring: ring of the consumer, in a window that is not coherent
+ *
+ * The consumer cannot see whether the producer waits for room. A frame and its
+ * padding never need more than three quarters of a ring. So a producer that
+ * waits has room again after the consumer has consumed more than a quarter of
+ * the ring since the last doorbell (tests/model/ntbell.pml).
+ *
+ * Return: true if the doorbell of the producer must be rung.
+ */
+bool ntrdma_ring_must_wake(const struct ntrdma_ring *ring)
+{
+	return ring->cons - ring->rung > ring->cells / 4;
+}
+
+/**
  * ntrdma_ring_must_bell - check whether the consumer sleeps before new cells
  * @from: prod before the new cells
  * @to: prod after the new cells

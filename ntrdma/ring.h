@@ -16,12 +16,15 @@
  * @cons: index of the first cell that is not consumed. The producer's copy is
  *	the last valid one that it has read
  * @told: consumer: last value of @cons that the producer was given
+ * @rung: consumer: value of @cons at the last doorbell for room, if the window is
+ *	not coherent
  */
 struct ntrdma_ring {
 	u32 cells;
 	u32 prod;
 	u32 cons;
 	u32 told;
+	u32 rung;
 };
 
 void ntrdma_ring_init(struct ntrdma_ring *ring, u32 bytes);
@@ -33,6 +36,7 @@ bool ntrdma_ring_set_prod(struct ntrdma_ring *ring, u32 prod);
 bool ntrdma_ring_set_cons(struct ntrdma_ring *ring, u32 cons);
 bool ntrdma_ring_place(const struct ntrdma_ring *ring, u32 cells, u32 *pad);
 bool ntrdma_ring_must_tell(const struct ntrdma_ring *ring, bool pausing);
+bool ntrdma_ring_must_wake(const struct ntrdma_ring *ring);
 bool ntrdma_ring_must_bell(u32 from, u32 to, u32 bell);
 
 #endif /* NTRDMA_RING_H */

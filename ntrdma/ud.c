@@ -93,7 +93,7 @@ static bool ntrdma_ud_send(struct ntrdma_qp *qp, struct ntrdma_wqe *wqe,
 		ntrdma_ud_done(qp, wqe, IB_WC_SUCCESS);
 		return true;
 	}
-	if (ntrdma_ud_copy(qp, wqe, ntrdma_win_buf(slot.data))) {
+	if (ntrdma_ud_copy(qp, wqe, slot.buf)) {
 		ntrdma_ud_done(qp, wqe, IB_WC_LOC_PROT_ERR);
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Access to the memory of windows. No other file reads or writes it, except
- * that mem.c and eth.c copy payload from the inbox, and to ntrdma_win_buf(). The
+ * that mem.c and eth.c copy payload from the inbox, and to ntrdma_slot.buf. The
  * directory of a memory belongs to its back end.
  *
  * Both sides of a coherent window cache the same memory. The barriers are those

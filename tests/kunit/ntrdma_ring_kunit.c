@@ -97,6 +97,18 @@ static void must_tell_while_polling_from_quarter_on(struct kunit *test)
 	}
 }
 
+static void must_wake_behind_a_quarter(struct kunit *test)
+{
+	struct ntrdma_ring ring = at(U32_MAX, CELLS);
+	u32 n;
+
+	ring.rung = ring.cons;
+	for (n = 0; n <= CELLS; n++) {
+		ring.cons = ring.rung + n;
+		KUNIT_EXPECT_EQ(test, ntrdma_ring_must_wake(&ring), n > 2);
+	}
+}
+
 /*
  * The consumer sleeps at index origins[i]. The producer moves from @from to
  * @to.
@@ -154,6 +166,7 @@ static struct kunit_case ntrdma_ring_cases[] = {
 	KUNIT_CASE(set_cons_accepts_only_up_to_prod),
 	KUNIT_CASE(place_pads_frame_that_would_wrap),
 	KUNIT_CASE(must_tell_while_polling_from_quarter_on),
+	KUNIT_CASE(must_wake_behind_a_quarter),
 	KUNIT_CASE(must_bell_only_if_bell_is_passed),
 	KUNIT_CASE(both_ends_agree_after_random_frames),
 	{}
