@@ -188,11 +188,24 @@ DEFINE_DEBUGFS_ATTRIBUTE(ntrdma_cut_fops, ntrdma_cut_get, ntrdma_cut_set,
  * ntrdma_debugfs_add - create the files of a device
  * @dev: device that has its name
  *
+ * The folder keeps its name when the device gets another one. If a new device
+ * has the first name of an older one, the folder also has the new one's index.
+ *
  * Context: may sleep.
  */
 void ntrdma_debugfs_add(struct ntrdma_dev *dev)
 {
-	dev->dir = debugfs_create_dir(dev_name(&dev->ib.dev), ntrdma_debugfs);
+	struct dentry *other = debugfs_lookup(dev_name(&dev->ib.dev),
+					      ntrdma_debugfs);
+	char name[IB_DEVICE_NAME_MAX + 12];
+
+	if (other)
+		snprintf(name, sizeof(name), "%s.%u", dev_name(&dev->ib.dev),
+			 dev->ib.index);
+	else
+		strscpy(name, dev_name(&dev->ib.dev), sizeof(name));
+	dput(other);
+	dev->dir = debugfs_create_dir(name, ntrdma_debugfs);
 	debugfs_create_file("status", 0400, dev->dir, dev, &ntrdma_status_fops);
 	debugfs_create_file_unsafe("cut", 0600, dev->dir, dev,
 				   &ntrdma_cut_fops);
