@@ -222,6 +222,19 @@ static inline void krdma_free_dummy(struct net_device *netdev)
 #endif
 
 /*
+ * ntb_get_dma_dev() is in v7.3, and has been backported to 6.1 (6.1.192 has it,
+ * 6.12.95 has not). Before, the PCI device of each bridge did DMA.
+ */
+#ifndef KRDMA_HAS_NTB_DMA_DEV
+#define KRDMA_HAS_NTB_DMA_DEV (KERNEL_VERSION(7, 3, 0) <= LINUX_VERSION_CODE)
+#endif
+#if KRDMA_HAS_NTB_DMA_DEV
+#define krdma_ntb_dma_dev(ntb) ntb_get_dma_dev(ntb)
+#else
+#define krdma_ntb_dma_dev(ntb) (&(ntb)->pdev->dev)
+#endif
+
+/*
  * Wait until a condition is true, a fatal signal arrives, or the time is over.
  * The kernel has such a macro only for uninterruptible and interruptible waits;
  * __wait_event_hrtimeout() is the body of both. A negative timeout counts as 0.

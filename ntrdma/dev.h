@@ -401,6 +401,27 @@ const char *ntrdma_shm_bad_param(void);
 int ntrdma_shm_init(void);
 void ntrdma_shm_exit(void);
 
+/* ntb.c, of which kernels without CONFIG_NTB have no part. */
+#ifdef NTRDMA_NTB
+const char *ntrdma_ntb_bad_param(void);
+int ntrdma_ntb_init(void);
+void ntrdma_ntb_exit(void);
+#else
+static inline const char *ntrdma_ntb_bad_param(void)
+{
+	return NULL;
+}
+
+static inline int ntrdma_ntb_init(void)
+{
+	return 0;
+}
+
+static inline void ntrdma_ntb_exit(void)
+{
+}
+#endif
+
 /* ib.c */
 int ntrdma_ib_register(struct ntrdma_dev *dev);
 

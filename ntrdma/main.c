@@ -88,7 +88,8 @@ static const char *ntrdma_bad_param(void)
 	if (ntrdma_storm_bells < NTRDMA_STORM_BELLS_MIN ||
 	    ntrdma_storm_bells > NTRDMA_STORM_BELLS_MAX)
 		return "storm_bells must be 10 to 1000000";
-	return ntrdma_shm_bad_param() ?: ntrdma_emulate_init();
+	return ntrdma_shm_bad_param() ?: ntrdma_ntb_bad_param() ?:
+	       ntrdma_emulate_init();
 }
 
 /*
@@ -143,8 +144,13 @@ static int __init ntrdma_register(void)
 	ret = ntrdma_shm_init();
 	if (ret)
 		goto local;
+	ret = ntrdma_ntb_init();
+	if (ret)
+		goto shm;
 	return 0;
 
+shm:
+	ntrdma_shm_exit();
 local:
 	ntrdma_local_close();
 	ntrdma_devs_exit();
@@ -184,6 +190,7 @@ static int __init ntrdma_init(void)
 static void __exit ntrdma_exit(void)
 {
 	ntrdma_local_close();
+	ntrdma_ntb_exit();
 	ntrdma_shm_exit();
 	ntrdma_devs_exit();
 	ntrdma_local_exit();

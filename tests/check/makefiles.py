@@ -351,13 +351,16 @@ FEATURES = {
                            "#define rdma_umem_for_each_dma_block(umem, biter, pgsz)", "UMEM: own;|BLOCKS: umem;"),
                           ("static inline struct ib_umem *ib_umem_get_va(struct ib_device *device,\n"
                            "void ib_umem_release(struct ib_umem *umem);", "UMEM: kernel;|BLOCKS: iter;")),
+    "ntb.h": (("static inline int ntb_peer_resource_idx(struct ntb_dev *ntb, int pidx)", "NTB: (&(it)->pdev->dev);"),
+              ("static inline struct device *ntb_get_dma_dev(struct ntb_dev *ntb)\n"
+               "static inline int ntb_peer_resource_idx(struct ntb_dev *ntb, int pidx)", "NTB: ntb_get_dma_dev(it);")),
     "rmap.h": (("int folio_mkclean(struct folio *);", "*mapping, pgoff_t index, struct page *page) { return false; }"),
                ("int folio_mkclean(struct folio *);\nint mapping_wrprotect_range(struct address_space *mapping, pgoff_t pgoff,",
                 "{ mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1); return true; }")),
 }
 PROBE = """#include "compat.h"
 NS: KRDMA_NS; DEVNODE: KRDMA_CONST_DEVICE struct; CRC: krdma_crc32c; PERCPU: WQ_PERCPU;
-DMAH: KRDMA_REG_USER_MR_DMAH;
+DMAH: KRDMA_REG_USER_MR_DMAH; NTB: krdma_ntb_dma_dev(it);
 #if KRDMA_HAS_HRTIMER_SETUP
 SETUP: kernel;
 #else
@@ -407,7 +410,7 @@ def compat(tree, place, version, script="Makefile.build"):
 def features_are_seen(tree):
     """Check that include/compat.h follows the headers, in either folder of a split kernel, or else the version."""
     names = list(FEATURES)
-    for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 2", True), (1, "7, 2", False), (0, "6, 1", False)]):
+    for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 3", True), (1, "7, 3", False), (0, "6, 1", False)]):
         place = tree.place / f"kernel{case}"
         place.mkdir()
         if shown:

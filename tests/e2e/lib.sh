@@ -134,6 +134,7 @@ network() {
 		[[ $* == "" || $* == "loss 100%" ]] || { echo "ntr: cannot do: $*" >&2; return 1; }
 		local cut=/sys/kernel/debug/ntrdma/$RDMADEV/cut
 		# The folder has the first name of the device.
+		[[ $TWIN == 0 ]] || cut=/sys/kernel/debug/ntrdma/ntr$((NODE - 1))/cut
 		[[ -e $cut ]] || cut=/sys/kernel/debug/ntrdma/ntr0/cut
 		echo $(($# > 0)) >"$cut"
 		return

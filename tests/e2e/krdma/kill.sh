@@ -13,7 +13,7 @@
 #
 # kernels: uml
 # alone: debug-6.1
-# long: uml/siw uml-debug debug-6.1/siw stock-6.1 stock-new uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
+# long: uml/siw uml-debug debug-6.1/siw stock-6.1 stock-new uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma uml/ntr-ntb
 # load: krdma krdma_test krping
 # timeout: 900
 

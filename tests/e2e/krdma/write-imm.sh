@@ -9,7 +9,7 @@
 #   node 1 (server by callbacks on 7000, with an exported buffer on 7001) <--- krdma ---> node 2 (writes, asks)
 #
 # kernels: uml uml/ntr
-# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw uml/ntr-small uml/ntr-order debug-6.1/ntr-dma uml/ntr-ntb
 # load: krdma krdma_test
 # timeout: 240
 

@@ -8,8 +8,8 @@
 #
 #   node 1 (runs the cases) --- rdma_cm, and TCP for control ---> node 2 (serves)
 #
-# kernels: uml/ntr uml-debug/ntr uml
-# long: uml/siw uml-debug uml/ntr-order debug-6.1/ntr-dma
+# kernels: uml/ntr uml-debug/ntr uml uml/ntr-ntb
+# long: uml/siw uml-debug uml/ntr-order debug-6.1/ntr-dma uml-debug/ntr-ntb
 # load: nverbs
 # timeout: 300
 

@@ -25,6 +25,9 @@ EMULATED = {
 # Links through memory that machines of QEMU share, without and with doorbells. There is no network between them.
 WINDOWS = ("ntr-shm", "ntr-bell")
 WINDOW_SIZE = "64M"
+# A link through a PCIe non-transparent bridge that a module for tests emulates (tests/e2e/twin). Its two ends are devices
+# of one kernel.
+TWIN = "ntr-ntb"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
 
@@ -38,7 +41,7 @@ def arguments():
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
-    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS], default="rxe")
+    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, TWIN], default="rxe")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
@@ -60,6 +63,10 @@ def check(parser, args):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
     if args.link in WINDOWS and args.kernel.startswith("uml"):
         refuse(f"--link {args.link}: only QEMU has a device for memory that machines share")
+    if args.link == TWIN and not args.kernel.startswith("uml"):
+        refuse(f"--link {args.link}: only User-mode Linux emulates the memory of a bridge")
+    if args.link == TWIN and args.nodes != 2:
+        refuse(f"--link {args.link}: a bridge has two ends, so there are two nodes")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -91,7 +98,7 @@ def fill(run_dir, args, kernel):
         if args.load:
             raise
         cache.say(f"{error}: /modules is empty")
-    own = ["ntrdma"] if link_of(args)[0] == "ntr" else []
+    own = (["ntrdma"] if link_of(args)[0] == "ntr" else []) + (["ntr_twin"] if args.link == TWIN else [])
     missing = [name for name in own + args.load.split() if not (rig / f"modules/{name}.ko").exists()]
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
@@ -105,6 +112,7 @@ def configuration(args, kernel):
     values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
               "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in WINDOWS),
+              "TWIN": int(args.link == TWIN),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
@@ -128,6 +136,8 @@ def link_of(args):
     """Return the name of the link, the parameters of its module, and those of the kernel."""
     if args.link in WINDOWS:
         return "ntr", f"members={max(args.nodes, 2)}", ""
+    if args.link == TWIN:
+        return "ntr", "", ""
     return EMULATED.get(args.link, (args.link, "", ""))
 
 
