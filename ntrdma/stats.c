@@ -199,12 +199,13 @@ void ntrdma_debugfs_add(struct ntrdma_dev *dev)
 					      ntrdma_debugfs);
 	char name[IB_DEVICE_NAME_MAX + 12];
 
-	if (other)
+	if (!IS_ERR_OR_NULL(other))
 		snprintf(name, sizeof(name), "%s.%u", dev_name(&dev->ib.dev),
 			 dev->ib.index);
 	else
 		strscpy(name, dev_name(&dev->ib.dev), sizeof(name));
-	dput(other);
+	if (!IS_ERR(other))
+		dput(other);
 	dev->dir = debugfs_create_dir(name, ntrdma_debugfs);
 	debugfs_create_file("status", 0400, dev->dir, dev, &ntrdma_status_fops);
 	debugfs_create_file_unsafe("cut", 0600, dev->dir, dev,
