@@ -30,15 +30,18 @@
 /*
  * Symbol namespaces became string literals in v6.13, commit cdd30ebb1b9f
  * ("module: Convert symbol namespace to string literal"). Both
- * EXPORT_SYMBOL_NS_GPL() and MODULE_IMPORT_NS() take KRDMA_NS.
+ * EXPORT_SYMBOL_NS_GPL() and MODULE_IMPORT_NS() take KRDMA_NS. The symbols of
+ * ntrdma for back ends are in NTRDMA_NS.
  */
 #ifndef KRDMA_HAS_STRING_NS
 #define KRDMA_HAS_STRING_NS (KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE)
 #endif
 #if KRDMA_HAS_STRING_NS
 #define KRDMA_NS "KRDMA"
+#define NTRDMA_NS "NTRDMA"
 #else
 #define KRDMA_NS KRDMA
+#define NTRDMA_NS NTRDMA
 #endif
 
 /*

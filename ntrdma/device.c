@@ -32,6 +32,8 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 
+#include <compat.h>
+
 #include "verbs.h"
 #include "win.h"
 
@@ -211,6 +213,7 @@ int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 		kfree(peer);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_peer_add, NTRDMA_NS);
 
 /**
  * ntrdma_peer_remove - end the session with a peer, and forget the peer
@@ -485,6 +488,7 @@ abort:
 	ntrdma_dev_abort(dev);
 	return ERR_PTR(ret);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_dev_create, NTRDMA_NS);
 
 /**
  * ntrdma_dev_destroy - destroy a device
@@ -499,6 +503,7 @@ void ntrdma_dev_destroy(struct ntrdma_dev *dev, char name[IB_DEVICE_NAME_MAX])
 	strscpy(name, dev->ib.name, IB_DEVICE_NAME_MAX);
 	put_device(&dev->ib.dev);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_dev_destroy, NTRDMA_NS);
 
 /**
  * ntrdma_dev_has_ended - check whether the core has unregistered a device

@@ -30,6 +30,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/virtio_net.h>
 
+#include <compat.h>
 #include <version.h>
 
 #include "dev.h"
@@ -657,6 +658,7 @@ struct net_device *ntrdma_eth_create(const char *bus)
 	free_netdev(netdev);
 	return ERR_PTR(ret);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_eth_create, NTRDMA_NS);
 
 /**
  * ntrdma_eth_set_mac - change the address of the interface
@@ -675,25 +677,31 @@ void ntrdma_eth_set_mac(struct net_device *netdev, const u8 *mac)
 	}
 	rtnl_unlock();
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_eth_set_mac, NTRDMA_NS);
 
 /**
  * ntrdma_eth_attach - give the interface its device
  * @netdev: interface
  * @dev: device whose back end starts
- * @chunk: maximum bytes of a frame that the device offers
+ * @bytes: bytes of each window of the device
  *
  * Context: may sleep; takes rtnl.
  */
 void ntrdma_eth_attach(struct net_device *netdev, struct ntrdma_dev *dev,
-		       u32 chunk)
+		       size_t bytes)
 {
 	struct ntrdma_eth *eth = netdev_priv(netdev);
+	u32 ring_bytes, chunk;
 
+	/* ntrdma_peer_add() has checked that the windows are large enough. */
+	ntrdma_sizes_fit(bytes, dev->lanes, true, ntrdma_ring_limit(dev),
+			 &ring_bytes, &chunk);
 	rtnl_lock();
 	ntrdma_eth_resize(eth, chunk);
 	rtnl_unlock();
 	rcu_assign_pointer(eth->dev, dev);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_eth_attach, NTRDMA_NS);
 
 /**
  * ntrdma_eth_detach - take the device from the interface
@@ -710,6 +718,7 @@ void ntrdma_eth_detach(struct net_device *netdev)
 	cancel_work_sync(&eth->work);
 	netif_carrier_off(netdev);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_eth_detach, NTRDMA_NS);
 
 /**
  * ntrdma_eth_destroy - destroy an interface without a device
@@ -725,3 +734,4 @@ void ntrdma_eth_destroy(struct net_device *netdev)
 	cancel_work_sync(&eth->work);
 	free_netdev(netdev);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_eth_destroy, NTRDMA_NS);

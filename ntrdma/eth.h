@@ -14,7 +14,7 @@ struct ntrdma_peer;
 struct net_device *ntrdma_eth_create(const char *bus);
 void ntrdma_eth_set_mac(struct net_device *netdev, const u8 *mac);
 void ntrdma_eth_attach(struct net_device *netdev, struct ntrdma_dev *dev,
-		       u32 chunk);
+		       size_t bytes);
 void ntrdma_eth_detach(struct net_device *netdev);
 void ntrdma_eth_destroy(struct net_device *netdev);
 void ntrdma_eth_changed(struct ntrdma_dev *dev, bool opened);

@@ -356,7 +356,6 @@ static int ntrdma_shm_add(struct ntrdma_shm *shm, struct ntrdma_dev *dev,
 static int ntrdma_shm_start(struct ntrdma_dev *dev)
 {
 	struct ntrdma_shm *shm = ntrdma_dev_priv(dev);
-	u32 ring_bytes, chunk;
 	unsigned int i;
 	int ret;
 
@@ -367,9 +366,7 @@ static int ntrdma_shm_start(struct ntrdma_dev *dev)
 		if (ret)
 			return ret;
 	}
-	ntrdma_sizes_fit(shm->geo.inbox, dev->lanes, true,
-			 ntrdma_ring_limit(dev), &ring_bytes, &chunk);
-	ntrdma_eth_attach(shm->netdev, dev, chunk);
+	ntrdma_eth_attach(shm->netdev, dev, shm->geo.inbox);
 	ntrdma_bells_start(&shm->bells, dev);
 	return 0;
 }

@@ -1237,3 +1237,4 @@ bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane)
 	ntrdma_lane_schedule(&dev->lane[lane]);
 	return ntrdma_lane_is_calm(&dev->lane[lane]);
 }
+EXPORT_SYMBOL_NS_GPL(ntrdma_bell, NTRDMA_NS);

@@ -291,14 +291,11 @@ static int ntrdma_ntb_add_peer(struct ntrdma_ntb *x, struct ntrdma_dev *dev)
 static int ntrdma_ntb_start(struct ntrdma_dev *dev)
 {
 	struct ntrdma_ntb *x = ntrdma_dev_priv(dev);
-	u32 ring_bytes, chunk;
 	int ret = ntrdma_ntb_add_peer(x, dev);
 
 	if (ret)
 		return ret;
-	ntrdma_sizes_fit(x->bytes, dev->lanes, true, ntrdma_ring_limit(dev),
-			 &ring_bytes, &chunk);
-	ntrdma_eth_attach(x->netdev, dev, chunk);
+	ntrdma_eth_attach(x->netdev, dev, x->bytes);
 	ntrdma_ntb_start_bells(x, dev);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #
 #   node 1 (listens on 10.56.0.1 and fd56::1, port 7000) <--- krdma ---> node 2 (connects)
 #
-# kernels: uml stock-new uml/ntr uml-debug/ntr uml/ntr-ntb
+# kernels: uml stock-new uml/ntr uml-debug/ntr uml/ntr-ntb uml/ntr-uml
 # long: uml/siw stock-6.1 uml-debug stock-6.12 debug-6.1 debug-6.1/siw uml/ntr-small uml/ntr-order stock-6.1/ntr-dma debug-6.1/ntr-dma stock-6.1/ntr-shm stock-6.1/ntr-bell
 # load: krdma krdma_test krping
 # timeout: 180

@@ -7,7 +7,7 @@
 #   node 1 (server) <--- messages, READ, WRITE, SEND with invalidate ---> node 2 (client)
 #
 # kernels: uml uml/ntr
-# long: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug uml/ntr-small uml/ntr-order debug-6.1/ntr-dma stock-6.1/ntr-shm uml/ntr-ntb
+# long: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug uml/ntr-small uml/ntr-order debug-6.1/ntr-dma stock-6.1/ntr-shm uml/ntr-ntb uml/ntr-uml
 # load: krdma krping
 # timeout: 900
 

@@ -12,7 +12,7 @@
 #
 # nodes: 3
 # kernels: uml
-# alone: uml/siw stock-6.1 debug-6.1
+# alone: uml/siw stock-6.1 debug-6.1 uml/ntr-uml
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
 # append: ncpus=1

@@ -30,7 +30,7 @@ class Setup:
     memory: str
     cpus: int
     append: str
-    window: list		# arguments of QEMU for a memory that replaces the network; empty if there is a network
+    window: list		# arguments for a memory that replaces the network; empty if there is a network
 
 
 def mac(number):
@@ -96,7 +96,7 @@ def uml_command(setup, node, net, outputs, console):
         argv.append(f"vec0:transport=fd,fd={net.fileno()},mac={mac(node)},mtu=9000,depth=512")
     for number, pipe in enumerate(outputs, 1):
         argv.append(f"con{number}=null,fd:{pipe}")
-    return [*argv, *setup.append.split()]
+    return [*argv, *setup.window, *setup.append.split()]
 
 
 def share(tag, path, access):

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -42,7 +43,7 @@ def end(process):
 class Machine:
     """A kernel with one node, or with all nodes as its namespaces."""
 
-    def __init__(self, setup, number, nodes, net, life=1):
+    def __init__(self, setup, number, nodes, net, life=1, bells=()):
         self.number = number
         self.nodes = nodes
         self.life = life
@@ -56,8 +57,9 @@ class Machine:
         outputs = [write for _, write in pipes]
         command = hypervisor.uml_command if setup.kernel.is_uml else hypervisor.qemu_command
         argv = command(setup, number, net, outputs, self.console)
+        argv += [f"rig_bells={','.join(map(str, bells))}"] if bells else []
         with open(self.console, "ab") as console:
-            self.process = spawn(argv, outputs + ([net.fileno()] if net else []), console)
+            self.process = spawn(argv, [*outputs, *bells, *([net.fileno()] if net else [])], console)
         for node, (read, write) in zip(nodes, pipes):
             os.close(write)
             thread = threading.Thread(target=pass_on, args=(node, read), daemon=True)
@@ -154,6 +156,7 @@ class Fleet:
         self.past = []			# machines that scripts have killed
         self.switch = None
         self.server = None
+        self.bells = []			# pairs of sockets, if kernels of User-mode Linux share a memory
         self.timed_out = False
         self.hung_at_boot = False
 
@@ -163,7 +166,7 @@ class Fleet:
             return
         if self.setup.window:
             for number in range(1, self.count + 1):
-                self.machines.append(Machine(self.setup, number, [number], None))
+                self.machines.append(Machine(self.setup, number, [number], None, bells=self.bells_of(number)))
             return
         ends = self.wire()
         for number, net in enumerate(ends, 1):
@@ -180,6 +183,16 @@ class Fleet:
             if self.server.poll() is not None or time.monotonic() > deadline:
                 raise cache.RigError("ntr-server does not run")
             time.sleep(0.02)
+
+    def share(self, inbox):
+        """Create the file and the doorbells of kernels of User-mode Linux: a socket pair for each node."""
+        with open(self.setup.run_dir / "window", "wb") as file:
+            file.truncate(self.count * (self.count - 1) * inbox)
+        self.bells = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(self.count)]
+
+    def bells_of(self, number):
+        """Return the file descriptors for the doorbells of all nodes, for node NUMBER, which receives its own."""
+        return [pair[index != number - 1].fileno() for index, pair in enumerate(self.bells)]
 
     def wire(self):
         """Return a socket for each node.  A cable connects two nodes; a switch connects any other number."""
@@ -201,7 +214,8 @@ class Fleet:
             word = ask.read_text(encoding="ascii").strip()
             if word == "boot":
                 self.past.append(machine)
-                self.machines[index] = Machine(self.setup, machine.number, machine.nodes, None, machine.life + 1)
+                self.machines[index] = Machine(self.setup, machine.number, machine.nodes, None, machine.life + 1,
+                                               self.bells_of(machine.number))
             elif word == "kill":
                 machine.removed = True
                 machine.kill()
@@ -247,6 +261,8 @@ class Fleet:
         for process in (self.switch, self.server):
             if process:
                 end(process)
+        for end_of_pair in (end_of_pair for pair in self.bells for end_of_pair in pair):
+            end_of_pair.close()
         for machine in self.machines + self.past:
             machine.finish()
 

@@ -25,6 +25,10 @@ EMULATED = {
 # Links through memory that machines of QEMU share, without and with doorbells. There is no network between them.
 WINDOWS = ("ntr-shm", "ntr-bell")
 WINDOW_SIZE = "64M"
+# A link through a file that kernels of User-mode Linux share (tests/e2e/umlwin), with an inbox of 4 MiB for each ordered
+# pair.
+SHARED = "ntr-uml"
+INBOX = 4 << 20
 # A link through a PCIe non-transparent bridge that a module for tests emulates (tests/e2e/twin). Its two ends are devices
 # of one kernel.
 TWIN = "ntr-ntb"
@@ -41,7 +45,7 @@ def arguments():
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
-    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, TWIN], default="rxe")
+    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, SHARED, TWIN], default="rxe")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
@@ -63,8 +67,8 @@ def check(parser, args):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
     if args.link in WINDOWS and args.kernel.startswith("uml"):
         refuse(f"--link {args.link}: only QEMU has a device for memory that machines share")
-    if args.link == TWIN and not args.kernel.startswith("uml"):
-        refuse(f"--link {args.link}: only User-mode Linux emulates the memory of a bridge")
+    if args.link in (SHARED, TWIN) and not args.kernel.startswith("uml"):
+        refuse(f"--link {args.link}: only with User-mode Linux")
     if args.link == TWIN and args.nodes != 2:
         refuse(f"--link {args.link}: a bridge has two ends, so there are two nodes")
     if not 1 <= args.nodes <= MAX_NODES:
@@ -98,7 +102,7 @@ def fill(run_dir, args, kernel):
         if args.load:
             raise
         cache.say(f"{error}: /modules is empty")
-    own = (["ntrdma"] if link_of(args)[0] == "ntr" else []) + (["ntr_twin"] if args.link == TWIN else [])
+    own = (["ntrdma"] if link_of(args)[0] == "ntr" else []) + {TWIN: ["ntr_twin"], SHARED: ["ntr_uml"]}.get(args.link, [])
     missing = [name for name in own + args.load.split() if not (rig / f"modules/{name}.ko").exists()]
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
@@ -111,7 +115,7 @@ def configuration(args, kernel):
     link, options, _ = link_of(args)
     values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
               "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
-              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in WINDOWS),
+              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in (*WINDOWS, SHARED)),
               "TWIN": int(args.link == TWIN),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
@@ -136,7 +140,7 @@ def link_of(args):
     """Return the name of the link, the parameters of its module, and those of the kernel."""
     if args.link in WINDOWS:
         return "ntr", f"members={max(args.nodes, 2)}", ""
-    if args.link == TWIN:
+    if args.link in (SHARED, TWIN):
         return "ntr", "", ""
     return EMULATED.get(args.link, (args.link, "", ""))
 
@@ -147,13 +151,15 @@ def in_namespaces(args, kernel):
     They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep. They are
     with ntrdma, because the back end "local" connects devices of one kernel. The back end "ivshmem" connects machines.
     """
-    if args.link in WINDOWS:
+    if args.link in (*WINDOWS, SHARED):
         return False
     return (kernel.is_uml and kernel.debug) or link_of(args)[0] == "ntr"
 
 
 def window(args, run_dir):
-    """Return the arguments of QEMU for the memory that the machines share."""
+    """Return the arguments of QEMU or of User-mode Linux for the memory that the machines share."""
+    if args.link == SHARED:
+        return [f"rig_window={run_dir}/window"]
     if args.link not in WINDOWS:
         return []
     if args.link == "ntr-bell":
@@ -168,6 +174,8 @@ def boot(setup, args, kernel):
     try:
         if args.link == "ntr-bell":
             fleet.start_server(WINDOW_SIZE)
+        if args.link == SHARED:
+            fleet.share(INBOX)
         fleet.start()
         fleet.wait(args.timeout)
     finally:
