@@ -68,6 +68,8 @@ struct ntrdma_backend_ops {
  * @name: name of the RDMA device; may have a %d
  * @member: number of this member
  * @members: number of members, 2 to %NTRDMA_MEMBERS
+ * @bells: number of doorbells that this member takes; 0: it polls. All members
+ *	must have the same number
  * @ring_kb: maximum size of a ring, in KiB; 0: the default of the core
  * @netdev: interface with the addresses of the device; the device takes a
  *	reference of its own
@@ -85,6 +87,7 @@ struct ntrdma_config {
 	const char *name;
 	u8 member;
 	u8 members;
+	u16 bells;
 	u32 ring_kb;
 	struct net_device *netdev;
 	bool eth;

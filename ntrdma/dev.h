@@ -387,6 +387,8 @@ void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
 void ntrdma_devs_suspend(void);
 void ntrdma_devs_resume(void);
 void ntrdma_devs_exit(void);
+void ntrdma_peer_drop(struct ntrdma_dev *dev, u8 member,
+		      enum ntrdma_reason reason);
 void ntrdma_netdev_update(struct ntrdma_dev *dev);
 void ntrdma_port_update(struct ntrdma_dev *dev);
 void ntrdma_dealloc_driver(struct ib_device *ib);

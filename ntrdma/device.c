@@ -216,15 +216,17 @@ int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 EXPORT_SYMBOL_NS_GPL(ntrdma_peer_add, NTRDMA_NS);
 
 /**
- * ntrdma_peer_remove - end the session with a peer, and forget the peer
+ * ntrdma_peer_drop - end the session with a peer, and forget the peer
  * @dev: device
  * @member: number of the peer; it need not exist
+ * @reason: reason, for logs
  *
  * Afterwards nothing of the device uses the windows.
  *
  * Context: may sleep.
  */
-void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member)
+void ntrdma_peer_drop(struct ntrdma_dev *dev, u8 member,
+		      enum ntrdma_reason reason)
 {
 	struct ntrdma_peer *peer;
 
@@ -232,7 +234,7 @@ void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member)
 	peer = rcu_dereference_protected(dev->peers[member],
 					 lockdep_is_held(&dev->mutex));
 	if (peer) {
-		ntrdma_link_end(peer, NTRDMA_REASON_REMOVED);
+		ntrdma_link_end(peer, reason);
 		RCU_INIT_POINTER(dev->peers[member], NULL);
 	}
 	mutex_unlock(&dev->mutex);
@@ -240,6 +242,18 @@ void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member)
 		return;
 	synchronize_rcu();
 	kfree(peer);
+}
+
+/**
+ * ntrdma_peer_remove - drop a peer because one of the two devices is removed
+ * @dev: device
+ * @member: number of the peer; it need not exist
+ *
+ * Context: may sleep.
+ */
+void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member)
+{
+	ntrdma_peer_drop(dev, member, NTRDMA_REASON_REMOVED);
 }
 
 /* Both windows of the link to the device itself are the same memory. */

@@ -113,24 +113,26 @@ static void ntrdma_eth_count(struct net_device *netdev,
  * Sending.
  */
 
-static void ntrdma_eth_copy(const struct ntrdma_slot *slot,
-			    const struct sk_buff *skb,
+static void ntrdma_eth_copy(const struct ntrdma_slot *slot, struct sk_buff *skb,
 			    const struct virtio_net_hdr *hdr)
 {
+	void __iomem *to = slot->data + NTRDMA_ETH_HDR;
 	u8 begin[NTRDMA_ETH_HDR] = {};
+	struct skb_seq_state seq;
+	unsigned int done = 0, len;
+	const u8 *data;
 
 	memcpy(begin, hdr, sizeof(*hdr));
 	ntrdma_win_write(slot->peer, slot->data, begin, sizeof(begin));
-	if (ntrdma_win_coherent(slot->peer))
-		skb_copy_bits(skb, 0, ntrdma_win_buf(slot->data) +
-			      sizeof(begin), skb->len);
-	else
-		ntrdma_win_write(slot->peer, slot->data + sizeof(begin),
-				 skb->data, skb->len);
+	skb_prepare_seq_read(skb, 0, skb->len, &seq);
+	while ((len = skb_seq_read(done, &data, &seq))) {
+		ntrdma_win_write(slot->peer, to + done, data, len);
+		done += len;
+	}
 }
 
 /* Return false if the ring of the peer has no room. */
-static bool ntrdma_eth_put(struct ntrdma_peer *peer, const struct sk_buff *skb,
+static bool ntrdma_eth_put(struct ntrdma_peer *peer, struct sk_buff *skb,
 			   const struct virtio_net_hdr *hdr)
 {
 	struct ntrdma_frame frame = { .kind = NTRDMA_ETH };
@@ -150,7 +152,7 @@ static bool ntrdma_eth_put(struct ntrdma_peer *peer, const struct sk_buff *skb,
 
 /* Send to a peer. Return the counter of the result. */
 static enum ntrdma_eth_stat ntrdma_eth_send_to(struct ntrdma_peer *peer,
-					       const struct sk_buff *skb,
+					       struct sk_buff *skb,
 					       const struct virtio_net_hdr *hdr)
 {
 	if (NTRDMA_ETH_HDR + skb->len > peer->chunk)
@@ -164,7 +166,7 @@ static enum ntrdma_eth_stat ntrdma_eth_send_to(struct ntrdma_peer *peer,
 /* Send to all peers. A peer that has no room does not get the packet. */
 static enum ntrdma_eth_stat ntrdma_eth_flood(struct net_device *netdev,
 					     struct ntrdma_dev *dev,
-					     const struct sk_buff *skb,
+					     struct sk_buff *skb,
 					     const struct virtio_net_hdr *hdr)
 {
 	enum ntrdma_eth_stat stat, result = NTRDMA_ETH_TX_NO_LINK;
@@ -272,9 +274,7 @@ static netdev_tx_t ntrdma_eth_xmit(struct sk_buff *skb,
 
 	rcu_read_lock();
 	dev = rcu_dereference(eth->dev);
-	/* A window that is not coherent is written from one piece of memory. */
-	if (dev && (dev->config.ops->flags & NTRDMA_COHERENT ||
-		    !skb_linearize(skb))) {
+	if (dev) {
 		skb_tx_timestamp(skb);
 		stat = ntrdma_eth_send(netdev, dev, skb);
 		ntrdma_lane_expect(&dev->lane[NTRDMA_ETH_RING]);

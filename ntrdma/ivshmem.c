@@ -433,6 +433,7 @@ static int ntrdma_shm_add_dev(struct ntrdma_shm *shm)
 		.name = shm->name,
 		.member = shm->member,
 		.members = shm->geo.members,
+		.bells = shm->bells.count,
 		.netdev = shm->netdev,
 		.eth = true,
 		.lease = &ntrdma_shm_slot(shm, shm->member)->owner,

@@ -88,6 +88,7 @@ static void ntrdma_link_offer(const struct ntrdma_peer *peer,
 	*ours = (struct ntrdma_hello){
 		.member = dev->config.member,
 		.lanes = dev->lanes,
+		.bells = dev->config.bells,
 		.guid = dev->guid,
 		.dead_ms = ntrdma_dead_ms,
 	};

@@ -552,6 +552,7 @@ static int ntrdma_local_create(struct ntrdma_local *local, const char *name)
 		.name = name,
 		.member = local->member,
 		.members = NTRDMA_MEMBERS,
+		.bells = 1,
 		.ring_kb = ntrdma_ring_kb ?: NTRDMA_LOCAL_RING_KB,
 		.netdev = local->netdev,
 		.dma_device = local->dma_device,

@@ -12,7 +12,9 @@
  * read takes about a microsecond.
  *
  * If the link of the bridge goes down, writes may have been lost. So the peer is
- * removed then, which ends the session, and is added again when the link is up.
+ * dropped then, which ends the session, and is added again when the link is up.
+ * The same is done when the driver of the bridge says that the link has changed,
+ * because it may have been down for a moment.
  *
  * A doorbell that arrives is masked, and its lanes poll. A lane takes doorbells
  * again before it looks at its rings for the last time (ntrdma_lane_unmask()).
@@ -27,6 +29,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/ntb.h>
 #include <linux/pci.h>
@@ -43,6 +46,8 @@
 #define NTRDMA_NTB_NAME		"ntr%d"
 /* Time between two looks at the link, in ms. Events usually come first. */
 #define NTRDMA_NTB_LOOK_MS	250
+/* Time until the next attempt to join without an event, in ms. */
+#define NTRDMA_NTB_RETRY_MS	5000
 /* Size of an inbox, if the bridge and the memory permit it. */
 #define NTRDMA_NTB_INBOX	SZ_16M
 /* Maximum size if the bridge prescribes it. */
@@ -70,12 +75,14 @@ static struct workqueue_struct *ntrdma_ntb_wq;
  * @calm: notifies the lanes of @stormy
  * @mem: memory that contains the inbox, or NULL
  * @mem_bytes: bytes of @mem
- * @mem_dma: DMA address of @mem, and of the inbox
+ * @mem_dma: DMA address of @mem
+ * @in: offset of the inbox in @mem
  * @out: window to the inbox of the peer
  * @bytes: bytes of each window
  * @joined: the link is up, and the device has a peer
  * @event: the state of the link has changed; xchg()
  * @error: result of the last attempt to join
+ * @retry: time in jiffies from which an attempt needs no event
  * @stopping: the bridge is being removed
  * @work: follows the link
  * @netdev: interface
@@ -94,11 +101,13 @@ struct ntrdma_ntb {
 	void *mem;
 	size_t mem_bytes;
 	dma_addr_t mem_dma;
+	size_t in;
 	void __iomem *out;
 	size_t bytes;
 	bool joined;
 	bool event;
 	int error;
+	unsigned long retry;
 	bool stopping;
 	struct delayed_work work;
 	struct net_device *netdev;
@@ -131,8 +140,7 @@ static bool ntrdma_ntb_has_lane(const struct ntrdma_dev *dev, u8 lane)
 
 /*
  * Return false if the doorbell comes too often for each of its lanes. A doorbell
- * without lanes stays masked. One vector may be that of all doorbells, so it is
- * no fault of the peer.
+ * without lanes stays masked.
  */
 static bool ntrdma_ntb_notify(struct ntrdma_ntb *x, struct ntrdma_dev *dev,
 			      unsigned int bell)
@@ -177,7 +185,7 @@ static void ntrdma_ntb_take(struct ntrdma_ntb *x, unsigned int bell)
 static void ntrdma_ntb_db_event(void *data, int vector)
 {
 	struct ntrdma_ntb *x = data;
-	u64 bits = ntb_db_vector_mask(x->ntb, vector);
+	u64 bits = ntb_db_vector_mask(x->ntb, vector) & ntb_db_read(x->ntb);
 	unsigned int i;
 
 	for (i = 0; i < x->count; i++)
@@ -200,21 +208,41 @@ static void ntrdma_ntb_calm(struct timer_list *timer)
 	rcu_read_unlock();
 }
 
-static void ntrdma_ntb_unmask_bell(struct ntrdma_ntb *x, unsigned int bell)
+/*
+ * The two writes are posted. The read returns after they have arrived, so a
+ * doorbell that they discard was rung before the caller looks at its rings. The
+ * peer's writes before that doorbell have arrived as well.
+ *
+ * Return true if this call has unmasked the doorbell.
+ */
+static bool ntrdma_ntb_unmask_bell(struct ntrdma_ntb *x, unsigned int bell)
 {
 	u64 bit = BIT_ULL(x->bit[bell]);
 
 	if (test_bit(bell, &x->stormy) || !test_and_clear_bit(bell, &x->masked))
-		return;
+		return false;
 	ntb_db_clear(x->ntb, bit);
 	ntb_db_clear_mask(x->ntb, bit);
+	ntb_db_read(x->ntb);
+	return true;
 }
 
+/*
+ * Another lane of the doorbell may have looked at its rings before the doorbell
+ * was unmasked, so let it look again.
+ */
 static void ntrdma_ntb_unmask(struct ntrdma_dev *dev, u8 lane)
 {
 	struct ntrdma_ntb *x = ntrdma_dev_priv(dev);
+	unsigned int bell = ntrdma_ntb_bell_of(x, lane);
+	u8 other;
 
-	ntrdma_ntb_unmask_bell(x, ntrdma_ntb_bell_of(x, lane));
+	if (!ntrdma_ntb_unmask_bell(x, bell))
+		return;
+	for (other = 0; other < NTRDMA_RINGS; other++)
+		if (other != lane && ntrdma_ntb_has_lane(dev, other) &&
+		    ntrdma_ntb_bell_of(x, other) == bell)
+			ntrdma_lane_schedule(&dev->lane[other]);
 }
 
 static void ntrdma_ntb_ring(struct ntrdma_dev *dev, u8 member, u8 lane)
@@ -280,7 +308,7 @@ static unsigned int ntrdma_ntb_lanes(struct ntrdma_dev *dev)
 static int ntrdma_ntb_add_peer(struct ntrdma_ntb *x, struct ntrdma_dev *dev)
 {
 	struct ntrdma_window window = {
-		.in = x->mem,
+		.in = x->mem + x->in,
 		.out = x->out,
 		.size = x->bytes,
 	};
@@ -329,58 +357,68 @@ static const struct ntrdma_backend_ops ntrdma_ntb_polled_ops = {
  * The windows.
  */
 
-/* Allocate an inbox of the size, or of the alignment if that is more. */
-static int ntrdma_ntb_alloc(struct ntrdma_ntb *x, size_t bytes,
-			    resource_size_t align)
-{
-	size_t mem_bytes = max_t(size_t, bytes, align);
-
-	if (mem_bytes > NTRDMA_NTB_INBOX_MAX)
-		return -E2BIG;
-	x->mem = dma_alloc_coherent(krdma_ntb_dma_dev(x->ntb), mem_bytes,
-				    &x->mem_dma, GFP_KERNEL | __GFP_NOWARN);
-	if (!x->mem)
-		return -ENOMEM;
-	x->mem_bytes = mem_bytes;
-	x->bytes = bytes;
-	if (!align || !(x->mem_dma & (align - 1)))
-		return 0;
-	dma_free_coherent(krdma_ntb_dma_dev(x->ntb), mem_bytes, x->mem,
-			  x->mem_dma);
-	x->mem = NULL;
-	return -ENOMEM;
-}
-
-/* Allocate the largest inbox for which there is memory. */
-static int ntrdma_ntb_alloc_inbox(struct ntrdma_ntb *x, resource_size_t out)
-{
-	resource_size_t align, size_align, max, bytes;
-	int ret = ntb_mw_get_align(x->ntb, NTRDMA_NTB_PEER, NTRDMA_NTB_MW,
-				   &align, &size_align, &max);
-
-	if (ret)
-		return ret;
-	size_align = max_t(resource_size_t, size_align, PAGE_SIZE);
-	max = min(max, out);
-	ret = -EINVAL;
-	for (bytes = min_t(resource_size_t, max, NTRDMA_NTB_INBOX);
-	     bytes >= NTRDMA_INBOX_MIN; bytes /= 2) {
-		bytes = max(bytes - bytes % size_align, size_align);
-		if (bytes > max)
-			break;
-		ret = ntrdma_ntb_alloc(x, bytes, align);
-		if (ret != -ENOMEM)
-			break;
-	}
-	return ret;
-}
-
 static void ntrdma_ntb_free_inbox(struct ntrdma_ntb *x)
 {
 	if (x->mem)
 		dma_free_coherent(krdma_ntb_dma_dev(x->ntb), x->mem_bytes,
 				  x->mem, x->mem_dma);
 	x->mem = NULL;
+}
+
+/* Allocate memory, and place an aligned inbox in it. */
+static int ntrdma_ntb_alloc(struct ntrdma_ntb *x, size_t mem_bytes,
+			    size_t bytes, resource_size_t align)
+{
+	x->mem = dma_alloc_coherent(krdma_ntb_dma_dev(x->ntb), mem_bytes,
+				    &x->mem_dma, GFP_KERNEL | __GFP_NOWARN);
+	if (!x->mem)
+		return -ENOMEM;
+	x->mem_bytes = mem_bytes;
+	x->in = ALIGN(x->mem_dma, align) - x->mem_dma;
+	x->bytes = bytes;
+	if (x->in + bytes <= mem_bytes)
+		return 0;
+	ntrdma_ntb_free_inbox(x);
+	return -ENOMEM;
+}
+
+/* The memory is usually aligned on its size. If not, it must be larger. */
+static int ntrdma_ntb_alloc_aligned(struct ntrdma_ntb *x, size_t bytes,
+				    resource_size_t align)
+{
+	size_t mem_bytes = max_t(size_t, bytes, align);
+	int ret;
+
+	if (mem_bytes > NTRDMA_NTB_INBOX_MAX)
+		return -E2BIG;
+	ret = ntrdma_ntb_alloc(x, mem_bytes, bytes, align);
+	if (ret && align > PAGE_SIZE)
+		ret = ntrdma_ntb_alloc(x, bytes + align, bytes, align);
+	return ret;
+}
+
+/* Allocate the largest inbox for which there is memory. */
+static int ntrdma_ntb_alloc_inbox(struct ntrdma_ntb *x, resource_size_t out)
+{
+	resource_size_t align, unit, max, bytes;
+	int ret = ntb_mw_get_align(x->ntb, NTRDMA_NTB_PEER, NTRDMA_NTB_MW,
+				   &align, &unit, &max);
+
+	if (ret)
+		return ret;
+	align = max_t(resource_size_t, align, PAGE_SIZE);
+	unit = max_t(resource_size_t, unit, PAGE_SIZE);
+	bytes = min3(max, out, (resource_size_t)NTRDMA_NTB_INBOX);
+	if (!is_power_of_2(align) || bytes < unit)
+		return -EINVAL;
+	/* A smaller inbox than the alignment needs no less memory. */
+	do {
+		bytes -= bytes % unit;
+		ret = ntrdma_ntb_alloc_aligned(x, bytes, align);
+		bytes /= 2;
+	} while (ret == -ENOMEM && bytes >= max(unit, align) &&
+		 bytes >= NTRDMA_INBOX_MIN);
+	return ret;
 }
 
 /* The windows stay until the bridge is removed. */
@@ -424,6 +462,7 @@ static int ntrdma_ntb_add_dev(struct ntrdma_ntb *x)
 		.name = x->name,
 		.member = x->member,
 		.members = 2,
+		.bells = x->count,
 		.netdev = x->netdev,
 		.eth = true,
 	};
@@ -451,7 +490,7 @@ static int ntrdma_ntb_join(struct ntrdma_ntb *x)
 	if (ret)
 		return ret;
 	ret = ntb_mw_set_trans(x->ntb, NTRDMA_NTB_PEER, NTRDMA_NTB_MW,
-			       x->mem_dma, x->bytes);
+			       x->mem_dma + x->in, x->bytes);
 	if (ret)
 		return ret;
 	ret = x->dev ? ntrdma_ntb_add_peer(x, x->dev) : ntrdma_ntb_add_dev(x);
@@ -469,15 +508,18 @@ static void ntrdma_ntb_leave(struct ntrdma_ntb *x)
 		return;
 	x->joined = false;
 	if (x->dev)
-		ntrdma_peer_remove(x->dev, ntrdma_ntb_peer(x));
+		ntrdma_peer_drop(x->dev, ntrdma_ntb_peer(x),
+				 NTRDMA_REASON_DOWN);
 	ntb_mw_clear_trans(x->ntb, NTRDMA_NTB_PEER, NTRDMA_NTB_MW);
 }
 
+/* A last poll may have taken doorbells again, so mask them once more. */
 static void ntrdma_ntb_del_dev(struct ntrdma_ntb *x)
 {
 	if (x->dev)
 		ntrdma_dev_destroy(x->dev, x->name);
 	x->dev = NULL;
+	ntrdma_ntb_mask_all(x);
 	ntrdma_ntb_leave(x);
 }
 
@@ -492,6 +534,7 @@ static void ntrdma_ntb_try_join(struct ntrdma_ntb *x)
 	else if (ret && x->error != ret)
 		dev_err(&x->ntb->dev, "ntrdma: cannot join: %d\n", ret);
 	x->error = ret;
+	x->retry = jiffies + msecs_to_jiffies(NTRDMA_NTB_RETRY_MS);
 }
 
 static void ntrdma_ntb_work(struct work_struct *work)
@@ -509,7 +552,7 @@ static void ntrdma_ntb_work(struct work_struct *work)
 		ntrdma_ntb_del_dev(x);
 	if (!up || event)
 		ntrdma_ntb_leave(x);
-	if (up && !x->joined)
+	if (up && !x->joined && (event || time_after(jiffies, x->retry)))
 		ntrdma_ntb_try_join(x);
 	queue_delayed_work(ntrdma_ntb_wq, &x->work,
 			   msecs_to_jiffies(NTRDMA_NTB_LOOK_MS));
@@ -565,14 +608,14 @@ static int ntrdma_ntb_open(struct ntrdma_ntb *x)
 	ret = ntb_set_ctx(ntb, x, &ntrdma_ntb_ctx_ops);
 	if (ret)
 		goto netdev;
-	ret = ntb_link_enable(ntb, NTB_SPEED_AUTO, NTB_WIDTH_AUTO);
-	if (ret)
-		goto ctx;
-	queue_delayed_work(ntrdma_ntb_wq, &x->work, 0);
+	/*
+	 * On some bridges only one side can enable the link, and the driver of
+	 * the other side returns an error.
+	 */
+	ntb_link_enable(ntb, NTB_SPEED_AUTO, NTB_WIDTH_AUTO);
+	ntrdma_ntb_link_event(x);
 	return 0;
-ctx:
-	ntb_clear_ctx(ntb);
-	cancel_delayed_work_sync(&x->work);
+
 netdev:
 	ntrdma_eth_destroy(x->netdev);
 	return ret;
@@ -594,6 +637,7 @@ static int ntrdma_ntb_probe(struct ntb_client *client, struct ntb_dev *ntb)
 	x->ntb = ntb;
 	INIT_DELAYED_WORK(&x->work, ntrdma_ntb_work);
 	timer_setup(&x->calm, ntrdma_ntb_calm, 0);
+	x->retry = jiffies;
 	ret = ntrdma_ntb_open(x);
 	if (ret)
 		kfree(x);

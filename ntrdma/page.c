@@ -105,6 +105,7 @@ void ntrdma_hello_encode(struct ntrdma_wire_hello *wire,
 		.lanes = hello->lanes,
 		.ring_bytes = cpu_to_le32(hello->ring_bytes),
 		.chunk = cpu_to_le32(hello->chunk),
+		.bells = cpu_to_le16(hello->bells),
 		.guid = cpu_to_le64(hello->guid),
 		.dead_ms = cpu_to_le32(hello->dead_ms),
 	};
@@ -156,13 +157,14 @@ enum ntrdma_reason ntrdma_hello_decode(struct ntrdma_hello *hello,
 		return NTRDMA_REASON_BAD_MAGIC;
 	if (le16_to_cpu(wire->version) != NTRDMA_WIRE_VERSION)
 		return NTRDMA_REASON_BAD_VERSION;
-	if (wire->flags || wire->reserved[0] || wire->reserved[1])
+	if (wire->reserved[0] || wire->reserved[1])
 		return NTRDMA_REASON_BAD_HELLO;
 	*hello = (struct ntrdma_hello){
 		.member = wire->member,
 		.lanes = wire->lanes,
 		.ring_bytes = le32_to_cpu(wire->ring_bytes),
 		.chunk = le32_to_cpu(wire->chunk),
+		.bells = le16_to_cpu(wire->bells),
 		.guid = le64_to_cpu(wire->guid),
 		.dead_ms = le32_to_cpu(wire->dead_ms),
 		.session = le32_to_cpu(wire->my),

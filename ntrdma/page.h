@@ -25,6 +25,7 @@ enum ntrdma_reason {
 	NTRDMA_REASON_BAD_MEMBER,	/* the page has the number of another member */
 	NTRDMA_REASON_BAD_SIZES,	/* lanes, rings or frames are too small or large */
 	NTRDMA_REASON_BAD_HELLO,	/* another field of the hello is invalid */
+	NTRDMA_REASON_BAD_BELLS,	/* the peer has another number of doorbells */
 	NTRDMA_REASONS,
 };
 
@@ -35,6 +36,7 @@ enum ntrdma_reason {
  * @ring_bytes: bytes of a ring
  * @chunk: maximum bytes of payload in a frame
  * @mac: its MAC address
+ * @bells: number of doorbells that it takes; 0: it polls
  * @guid: its node GUID
  * @name: its host name
  * @dead_ms: time without a sign of life after which the member ends a session,
@@ -47,6 +49,7 @@ struct ntrdma_hello {
 	u32 ring_bytes;
 	u32 chunk;
 	u8 mac[ETH_ALEN];
+	u16 bells;
 	u64 guid;
 	char name[17];
 	u32 dead_ms;

@@ -114,6 +114,9 @@ static enum ntrdma_step ntrdma_session_greet(struct ntrdma_session *s,
 	if (!number || number != look->before || number != look->again)
 		return NTRDMA_STEP_WAIT;
 	refused = ntrdma_hello_decode(&theirs, &look->hello, member);
+	/* The doorbell of a lane depends on the number of doorbells. */
+	if (!refused && theirs.bells != ours->bells)
+		refused = NTRDMA_REASON_BAD_BELLS;
 	if (refused)
 		return ntrdma_session_refuse(s, refused);
 	is_new = number != s->yours;
@@ -227,6 +230,7 @@ static const char *const ntrdma_reason_names[NTRDMA_REASONS] = {
 	[NTRDMA_REASON_BAD_MEMBER]  = "bad_member",
 	[NTRDMA_REASON_BAD_SIZES]   = "bad_sizes",
 	[NTRDMA_REASON_BAD_HELLO]   = "bad_hello",
+	[NTRDMA_REASON_BAD_BELLS]   = "bad_bells",
 };
 
 /**

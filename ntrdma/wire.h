@@ -81,7 +81,7 @@ static_assert(sizeof(struct ntrdma_wire_words) == NTRDMA_CELL);
  * @ring_bytes: bytes of a ring, offered by the writer; a power of 2
  * @chunk: maximum bytes of payload in a frame, offered by the writer
  * @mac: MAC address of the writer
- * @flags: 0
+ * @bells: number of doorbells that the writer takes; 0: it polls
  * @guid: node GUID of the writer
  * @name: host name of the writer, for people; may lack a final 0
  * @dead_ms: time without a sign of life after which the writer ends a session,
@@ -97,7 +97,7 @@ struct ntrdma_wire_hello {
 	__le32 ring_bytes;
 	__le32 chunk;
 	u8 mac[ETH_ALEN];
-	__le16 flags;
+	__le16 bells;
 	__le64 guid;
 	u8 name[16];
 	__le32 dead_ms;

@@ -161,6 +161,17 @@ static void invalid_hello_is_refused_with_reason(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.s.reason, NTRDMA_REASON_BAD_SIZES);
 }
 
+static void other_number_of_doorbells_is_refused(struct kunit *test)
+{
+	struct side a, b;
+
+	side_init(&a, 1, 11);
+	side_init(&b, 2, 22);
+	b.page.hello.bells = cpu_to_le16(3);
+	KUNIT_EXPECT_EQ(test, side_tick(&a, &b, 0), NTRDMA_STEP_WAIT);
+	KUNIT_EXPECT_EQ(test, a.s.reason, NTRDMA_REASON_BAD_BELLS);
+}
+
 static void refused_hello_withdraws_an_acceptance(struct kunit *test)
 {
 	struct side a, b;
@@ -333,6 +344,7 @@ static struct kunit_case ntrdma_session_cases[] = {
 	KUNIT_CASE(hello_that_is_copied_before_its_number_is_not_accepted),
 	KUNIT_CASE(sizes_are_those_of_the_look_that_comes_up),
 	KUNIT_CASE(invalid_hello_is_refused_with_reason),
+	KUNIT_CASE(other_number_of_doorbells_is_refused),
 	KUNIT_CASE(refused_hello_withdraws_an_acceptance),
 	KUNIT_CASE(side_is_not_up_before_peer_has_accepted),
 	KUNIT_CASE(peer_that_leaves_ends_the_session),

@@ -13,7 +13,8 @@
  * the side has begun to arm, until the side wakes.
  *
  * NTB: nothing depends on such a word. The producer always rings. A side clears
- * and unmasks its doorbell before it reads the peer's index again. The consumer
+ * and unmasks its doorbell by posted writes, and reads a register of the bridge,
+ * which waits for them, before it reads the peer's index again. The consumer
  * rings at the end of a poll if it has freed more than CELLS - NEED since it
  * last rang. A frame with its padding may need more than half of the smallest
  * ring, so to ring after half of the ring would be too late. It never needs
@@ -32,6 +33,7 @@
  * variant NO_SECOND_CONS N5: COHERENT: the producer does not look again after it has written room
  * variant BELL_BEHIND N4: COHERENT: the producer rings if bell lies in (old, new]
  * variant NO_UNMASK_LOOK N4: NTB: the consumer does not look again after it has unmasked its doorbell
+ * variant NO_READ_BACK N4: NTB: the consumer does not wait until its doorbell is cleared
  * variant NO_WAIT_LOOK N5: NTB: the producer does not look again after it has cleared its doorbell
  * variant BELL_AHEAD N4: NTB: the producer rings before it writes prod
  * variant MORE_THAN_HALF N5: NTB: the consumer rings if it has freed more than half of the ring
@@ -45,7 +47,7 @@
 #define MASK(index) ((index) & (WRAP - 1))
 #define DIFF(a, b) MASK((a) + WRAP - (b))
 
-mtype = { PROD, CONS, BELL, ROOM, RING };
+mtype = { PROD, CONS, BELL, ROOM, RING, CLEAR };
 
 /* Words as the reader of each sees them, and doorbells that have arrived. */
 byte prod, cons, bell;
@@ -96,6 +98,7 @@ end:	do
 	:: atomic { consumer_fifo?CONS, x -> cons = x; x = 0 }
 	:: atomic { consumer_fifo?BELL, x -> bell = x; x = 0 }
 	:: atomic { consumer_fifo?RING, x -> rung_producer = true; x = 0 }
+	:: atomic { consumer_fifo?CLEAR, x -> rung_consumer = false; x = 0 }
 	od
 }
 
@@ -212,14 +215,18 @@ end:	do
 		seen_prod = prod
 	:: else ->
 		/* Arm the doorbell. */
-		rung_consumer = false;
 		if
 		:: !ntb ->
+			rung_consumer = false;
 			consumer_fifo!BELL, index;
 #ifndef NO_MB_SLEEP
 			virt_mb(consumer_fifo);
 #endif
-		:: else
+		:: else ->
+			consumer_fifo!CLEAR, 0;
+#ifndef NO_READ_BACK
+			virt_mb(consumer_fifo);
+#endif
 		fi;
 #if defined(NO_SECOND_PROD)
 		if
@@ -249,7 +256,7 @@ init
 	 * concerns.
 	 */
 	if
-#if defined(NO_UNMASK_LOOK) || defined(NO_WAIT_LOOK) || defined(BELL_AHEAD) || \
+#if defined(NO_UNMASK_LOOK) || defined(NO_READ_BACK) || defined(NO_WAIT_LOOK) || defined(BELL_AHEAD) || \
 	defined(MORE_THAN_HALF) || defined(MORE_THAN_RING)
 	:: ntb = true
 	:: ntb = false

@@ -9,8 +9,9 @@
  * pointer can use, and each access calls a function of this module. A read of
  * the BAR is reported, because it would take a microsecond on hardware.
  *
- * Writes and doorbells are posted: with delay_us they arrive later, in order. If
- * the link is down they are lost.
+ * Writes are posted: with delay_us, those to the BAR, doorbells, and writes to
+ * registers arrive later, in order. A read of a register waits for them. If the
+ * link is down, writes to the BAR and doorbells are lost.
  *
  * The module cannot be unloaded, because emulated memory cannot be given back.
  *
@@ -42,13 +43,18 @@ static unsigned int twin_vectors;
 module_param_named(vectors, twin_vectors, uint, 0644);
 MODULE_PARM_DESC(vectors, "0: a vector for each doorbell; 1: one for all");
 
-static bool twin_unsafe;
-module_param_named(unsafe, twin_unsafe, bool, 0644);
-MODULE_PARM_DESC(unsafe, "Clients are advised not to use doorbells");
+static unsigned int twin_unsafe;
+module_param_named(unsafe, twin_unsafe, uint, 0644);
+MODULE_PARM_DESC(unsafe,
+		 "Clients are advised not to use doorbells: 1: the first end; 2: the second; 3: both");
 
 static unsigned int twin_align = PAGE_SIZE;
 module_param_named(align, twin_align, uint, 0644);
 MODULE_PARM_DESC(align, "Alignment of the inbox in bytes, a power of 2");
+
+static bool twin_edge;
+module_param_named(edge, twin_edge, bool, 0644);
+MODULE_PARM_DESC(edge, "No event for a doorbell that arrived while it was masked");
 
 static unsigned int twin_delay_us;
 module_param_named(delay_us, twin_delay_us, uint, 0644);
@@ -58,17 +64,26 @@ static unsigned int twin_read;
 module_param_named(reads, twin_read, uint, 0444);
 MODULE_PARM_DESC(reads, "Number of times that a BAR was read");
 
+enum twin_kind {
+	TWIN_WRITE,	/* write to the BAR */
+	TWIN_RING,	/* ring doorbells of the peer */
+	TWIN_CLEAR,	/* clear doorbells that have arrived */
+	TWIN_UNMASK,	/* unmask doorbells */
+};
+
 /**
- * struct twin_post - a write or a doorbell on its way
+ * struct twin_post - a write on its way
  * @entry: entry of twin_port.posts
- * @bells: doorbells; 0: a write
+ * @kind: kind of the write
+ * @bits: doorbells; otherwise unused
  * @offset: place of the write in the BAR
  * @bytes: bytes of @data
  * @data: bytes to write
  */
 struct twin_post {
 	struct list_head entry;
-	u64 bells;
+	enum twin_kind kind;
+	u64 bits;
 	unsigned int offset;
 	unsigned int bytes;
 	u8 data[];
@@ -86,7 +101,9 @@ struct twin_post {
  * @mask: doorbells that cause no event
  * @spad: scratchpads
  * @enabled: the client has enabled the link
- * @posts: writes and doorbells of this end that are on their way
+ * @raised: doorbells for which the client is to be interrupted
+ * @irq: interrupts the client
+ * @posts: writes of this end that are on their way
  * @timer: lets them arrive
  * @work: notifies the client of the state of the link
  */
@@ -101,6 +118,8 @@ struct twin_port {
 	u64 mask;
 	u32 spad[TWIN_SPADS];
 	bool enabled;
+	u64 raised;
+	struct hrtimer irq;
 	struct list_head posts;
 	struct hrtimer timer;
 	struct work_struct work;
@@ -135,91 +154,146 @@ static void twin_arrive_write(struct twin_port *port, unsigned int offset,
 		memcpy(peer->inbox[i] + end - bytes, data, bytes);
 }
 
-/* Call the client for each vector that has doorbells which are not masked. */
-static void twin_interrupt(struct twin_port *port)
-{
-	unsigned long flags;
-	unsigned int i;
-	u64 bells;
-
-	spin_lock_irqsave(&twin_lock, flags);
-	bells = port->bells & ~port->mask;
-	spin_unlock_irqrestore(&twin_lock, flags);
-	if (twin_vectors && bells)
-		ntb_db_event(&port->ntb, 0);
-	for (i = 0; i < TWIN_BELLS && !twin_vectors; i++)
-		if (bells & BIT_ULL(i))
-			ntb_db_event(&port->ntb, i);
-}
-
-static void twin_arrive(struct twin_port *port, const struct twin_post *post)
+/*
+ * Interrupt the client for doorbells that are not masked. A timer does so, in
+ * hard interrupt context like a bridge, because the caller may be the client.
+ */
+static void twin_raise(struct twin_port *port, u64 bits)
 {
 	lockdep_assert_held(&twin_lock);
-	if (!post->bells)
-		twin_arrive_write(port, post->offset, post->data, post->bytes);
-	else if (twin_link())
-		port->peer->bells |= post->bells;
+	bits &= ~port->mask;
+	if (!bits)
+		return;
+	port->raised |= bits;
+	hrtimer_start(&port->irq, 0, HRTIMER_MODE_REL_HARD);
 }
 
-static void twin_arrive_all(struct twin_port *port)
+static enum hrtimer_restart twin_irq(struct hrtimer *timer)
+{
+	struct twin_port *port = container_of(timer, struct twin_port, irq);
+	unsigned long flags;
+	unsigned int i;
+	u64 bits;
+
+	spin_lock_irqsave(&twin_lock, flags);
+	bits = port->raised;
+	port->raised = 0;
+	spin_unlock_irqrestore(&twin_lock, flags);
+	if (twin_vectors && bits)
+		ntb_db_event(&port->ntb, 0);
+	for (i = 0; i < TWIN_BELLS && !twin_vectors; i++)
+		if (bits & BIT_ULL(i))
+			ntb_db_event(&port->ntb, i);
+	return HRTIMER_NORESTART;
+}
+
+static void twin_arrive(struct twin_port *port, const struct twin_post *post,
+			const void *data)
+{
+	lockdep_assert_held(&twin_lock);
+	switch (post->kind) {
+	case TWIN_WRITE:
+		twin_arrive_write(port, post->offset, data, post->bytes);
+		break;
+	case TWIN_RING:
+		if (!twin_link())
+			break;
+		port->peer->bells |= post->bits;
+		twin_raise(port->peer, post->bits);
+		break;
+	case TWIN_CLEAR:
+		port->bells &= ~post->bits;
+		break;
+	case TWIN_UNMASK:
+		port->mask &= ~post->bits;
+		if (!twin_edge)
+			twin_raise(port, port->bells & post->bits);
+	}
+}
+
+static void twin_arrive_posts(struct twin_port *port)
 {
 	struct twin_post *post, *next;
+
+	lockdep_assert_held(&twin_lock);
+	list_for_each_entry_safe(post, next, &port->posts, entry) {
+		list_del(&post->entry);
+		twin_arrive(port, post, post->data);
+		kfree(post);
+	}
+}
+
+/* Wait for all writes of a port, as a read of a register does. */
+static void twin_flush(struct twin_port *port)
+{
 	unsigned long flags;
 
 	spin_lock_irqsave(&twin_lock, flags);
-	list_for_each_entry_safe(post, next, &port->posts, entry) {
-		list_del(&post->entry);
-		twin_arrive(port, post);
-		kfree(post);
-	}
+	twin_arrive_posts(port);
 	spin_unlock_irqrestore(&twin_lock, flags);
-	twin_interrupt(port->peer);
 }
 
 static enum hrtimer_restart twin_timer(struct hrtimer *timer)
 {
-	twin_arrive_all(container_of(timer, struct twin_port, timer));
+	twin_flush(container_of(timer, struct twin_port, timer));
 	return HRTIMER_NORESTART;
 }
 
-/* Send a write or a doorbell. Return false if there is no delay or no memory. */
-static bool twin_post(struct twin_port *port, u64 bells, unsigned int offset,
-		      const void *data, unsigned int bytes)
+/* Return a copy of a write, or NULL if there is no delay or no memory. */
+static struct twin_post *twin_delayed(const struct twin_post *post,
+				      const void *data)
 {
-	unsigned int us = READ_ONCE(twin_delay_us);
-	struct twin_post *post;
-	unsigned long flags;
+	struct twin_post *copy;
 
-	post = us ? kmalloc(struct_size(post, data, bytes), GFP_ATOMIC) : NULL;
-	if (!post) {
-		/* It must not overtake earlier ones. */
-		twin_arrive_all(port);
-		return false;
-	}
-	post->bells = bells;
-	post->offset = offset;
-	post->bytes = bytes;
-	memcpy(post->data, data, bytes);
+	if (!READ_ONCE(twin_delay_us))
+		return NULL;
+	copy = kmalloc(struct_size(copy, data, post->bytes), GFP_ATOMIC);
+	if (!copy)
+		return NULL;
+	memcpy(copy, post, sizeof(*post));
+	memcpy(copy->data, data, post->bytes);
+	return copy;
+}
+
+/* Send a write. Without a delay it arrives now, behind all earlier ones. */
+static void twin_post(struct twin_port *port, const struct twin_post *post,
+		      const void *data)
+{
+	struct twin_post *copy = twin_delayed(post, data);
+	unsigned long flags;
+	bool first;
+
 	spin_lock_irqsave(&twin_lock, flags);
-	list_add_tail(&post->entry, &port->posts);
+	first = list_empty(&port->posts);
+	if (copy) {
+		list_add_tail(&copy->entry, &port->posts);
+	} else {
+		twin_arrive_posts(port);
+		twin_arrive(port, post, data);
+	}
 	spin_unlock_irqrestore(&twin_lock, flags);
-	if (!hrtimer_active(&port->timer))
-		hrtimer_start(&port->timer, us_to_ktime(us),
+	if (copy && first)
+		hrtimer_start(&port->timer, us_to_ktime(twin_delay_us),
 			      HRTIMER_MODE_REL_SOFT);
-	return true;
+}
+
+static void twin_post_bits(struct ntb_dev *ntb, enum twin_kind kind, u64 bits)
+{
+	const struct twin_post post = { .kind = kind, .bits = bits };
+
+	twin_post(to_port(ntb), &post, NULL);
 }
 
 static void twin_copy_to(void *priv, unsigned int offset, const void *data,
 			 int bytes)
 {
-	struct twin_port *port = priv;
-	unsigned long flags;
+	const struct twin_post post = {
+		.kind = TWIN_WRITE,
+		.offset = offset,
+		.bytes = bytes,
+	};
 
-	if (twin_post(port, 0, offset, data, bytes))
-		return;
-	spin_lock_irqsave(&twin_lock, flags);
-	twin_arrive_write(port, offset, data, bytes);
-	spin_unlock_irqrestore(&twin_lock, flags);
+	twin_post(priv, &post, data);
 }
 
 static void twin_write(void *priv, unsigned int offset, int bytes,
@@ -305,10 +379,12 @@ static int twin_set_enabled(struct ntb_dev *ntb, bool enabled)
 	return 0;
 }
 
+/* As on bridges of AMD, only one side can enable the link. */
 static int twin_link_enable(struct ntb_dev *ntb, enum ntb_speed speed,
 			    enum ntb_width width)
 {
-	return twin_set_enabled(ntb, true);
+	twin_set_enabled(ntb, true);
+	return to_port(ntb) == &twin_port[0] ? 0 : -EINVAL;
 }
 
 static int twin_link_disable(struct ntb_dev *ntb)
@@ -377,7 +453,7 @@ static int twin_peer_mw_get_addr(struct ntb_dev *ntb, int widx,
 
 static int twin_db_is_unsafe(struct ntb_dev *ntb)
 {
-	return twin_unsafe;
+	return twin_unsafe & BIT(to_port(ntb) - twin_port);
 }
 
 static u64 twin_db_valid_mask(struct ntb_dev *ntb)
@@ -399,58 +475,42 @@ static u64 twin_db_vector_mask(struct ntb_dev *ntb, int vector)
 
 static u64 twin_db_read(struct ntb_dev *ntb)
 {
-	return READ_ONCE(to_port(ntb)->bells);
+	struct twin_port *port = to_port(ntb);
+
+	twin_flush(port);
+	return READ_ONCE(port->bells);
 }
 
 static int twin_db_clear(struct ntb_dev *ntb, u64 bits)
 {
-	struct twin_port *port = to_port(ntb);
-	unsigned long flags;
-
-	spin_lock_irqsave(&twin_lock, flags);
-	port->bells &= ~bits;
-	spin_unlock_irqrestore(&twin_lock, flags);
+	twin_post_bits(ntb, TWIN_CLEAR, bits);
 	return 0;
 }
 
+/* It does not overtake what was posted before. */
 static int twin_db_set_mask(struct ntb_dev *ntb, u64 bits)
 {
 	struct twin_port *port = to_port(ntb);
 	unsigned long flags;
 
 	spin_lock_irqsave(&twin_lock, flags);
+	twin_arrive_posts(port);
 	port->mask |= bits;
 	spin_unlock_irqrestore(&twin_lock, flags);
 	return 0;
 }
 
-/* A doorbell that has arrived while it was masked causes an event now. */
 static int twin_db_clear_mask(struct ntb_dev *ntb, u64 bits)
 {
-	struct twin_port *port = to_port(ntb);
-	unsigned long flags;
-
-	spin_lock_irqsave(&twin_lock, flags);
-	port->mask &= ~bits;
-	spin_unlock_irqrestore(&twin_lock, flags);
-	twin_interrupt(port);
+	twin_post_bits(ntb, TWIN_UNMASK, bits);
 	return 0;
 }
 
 static int twin_peer_db_set(struct ntb_dev *ntb, u64 bits)
 {
-	struct twin_port *port = to_port(ntb);
-	unsigned long flags;
-
 	if (bits & ~twin_db_valid_mask(ntb))
 		return -EINVAL;
-	if (twin_post(port, bits, 0, NULL, 0))
-		return 0;
-	spin_lock_irqsave(&twin_lock, flags);
-	if (twin_link())
-		port->peer->bells |= bits;
-	spin_unlock_irqrestore(&twin_lock, flags);
-	twin_interrupt(port->peer);
+	twin_post_bits(ntb, TWIN_RING, bits);
 	return 0;
 }
 
@@ -595,6 +655,8 @@ static int twin_add_port(unsigned int number)
 	INIT_WORK(&port->work, twin_work);
 	hrtimer_setup(&port->timer, twin_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&port->irq, twin_irq, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_HARD);
 	port->pdev.dma_mask = DMA_BIT_MASK(64);
 	dev->dma_mask = &port->pdev.dma_mask;
 	dev->coherent_dma_mask = DMA_BIT_MASK(64);

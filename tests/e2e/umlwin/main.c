@@ -232,6 +232,7 @@ static int uml_create(void)
 		.name = UML_NAME,
 		.member = uml_member,
 		.members = uml_members,
+		.bells = 1,
 		.netdev = uml_netdev,
 		.eth = true,
 	};
