@@ -10,7 +10,7 @@
 #
 # kernels: uml/ntr-ntb
 # alone: uml-debug/ntr-ntb
-# load: krdma krdma_test
+# load: krdma krdma_test krping
 # programs: ntrmem/net
 # timeout: 300
 
@@ -151,11 +151,19 @@ unloaded() {
 	ok $? "no doorbell is lost under load: $2 ($(device_counter late_wakeups))"
 }
 
-# busy DESCRIPTION: requests pass for some seconds, and no doorbell is lost.
+# busy DESCRIPTION: requests pass for some seconds, then single messages, each after the answer to the one before. No doorbell
+# is lost. If one was, the next message would not come before the rings are looked at.
 busy() {
 	loaded
 	back "$1"
-	sleep 4
+	sleep 3
+	if ((NODE == 1)); then
+		check "krping serves: $1" krping_run "server,addr=0.0.0.0,port=7200,size=64"
+	else
+		krping_try "client,addr=$there,port=7200,count=300,size=64,validate"
+		ok $? "krping exchanges messages: $1 ($said)"
+	fi
+	barrier exchanged
 	unloaded 0 "$1"
 }
 
@@ -280,9 +288,20 @@ clients() {
 		echo 0 >/sys/kernel/debug/ntb_perf/twin0/run
 		check "ntb_perf: data passes" within 5 runs
 		rmmod ntb_perf
-		insmod /modules/ntb_transport.ko
-		insmod /modules/ntb_netdev.ko
 	fi
+	# ntb_transport does not free all entries of its queues (7.3: ntb_transport_setup_qp_mw()), which kmemleak reports.
+	[[ -e /sys/kernel/debug/kmemleak ]] || packets
+	barrier packets
+	((NODE == 2)) || insmod /modules/ntrdma.ko
+	((NODE == 2)) || check "ntrdma gets the bridge after them" within 5 devices_are
+	barrier after-clients
+	shown_up "after other clients"
+}
+
+# Packets pass by ntb_netdev.
+packets() {
+	((NODE == 2)) || insmod /modules/ntb_transport.ko
+	((NODE == 2)) || insmod /modules/ntb_netdev.ko
 	barrier netdev
 	within 5 outside ip link show dev "eth$((NODE - 1))" >/dev/null
 	outside ip link set "eth$((NODE - 1))" name ntb0 netns "node$NODE"
@@ -294,10 +313,6 @@ clients() {
 	barrier pinged
 	((NODE == 2)) || rmmod ntb_netdev
 	((NODE == 2)) || rmmod ntb_transport
-	((NODE == 2)) || insmod /modules/ntrdma.ko
-	((NODE == 2)) || check "ntrdma gets the bridge after them" within 5 devices_are
-	barrier after-clients
-	shown_up "after other clients"
 }
 
 barrier begun

@@ -367,6 +367,7 @@ static void twin_work(struct work_struct *work)
 	ntb_link_event(&container_of(work, struct twin_port, work)->ntb);
 }
 
+/* Clear the scratchpads: ntb_transport takes those of another client for its own. */
 static int twin_set_enabled(struct ntb_dev *ntb, bool enabled)
 {
 	struct twin_port *port = to_port(ntb);
@@ -374,6 +375,8 @@ static int twin_set_enabled(struct ntb_dev *ntb, bool enabled)
 
 	spin_lock_irqsave(&twin_lock, flags);
 	port->enabled = enabled;
+	if (!enabled)
+		memset(port->spad, 0, sizeof(port->spad));
 	spin_unlock_irqrestore(&twin_lock, flags);
 	twin_link_changed();
 	return 0;
