@@ -389,20 +389,26 @@ static bool ntrdma_link_look(struct ntrdma_peer *peer)
 	return step == NTRDMA_STEP_LOSS;
 }
 
-/* Return true if the session has ended, and must be closed. */
+/*
+ * Return true if the session has ended, and must be closed. A lane that ran
+ * late may have taken the words of the peer's next session for invalid ones. A
+ * look after that sees the next session.
+ */
 static bool ntrdma_link_step(struct ntrdma_peer *peer, bool tick)
 {
-	enum ntrdma_reason fault = atomic_read(&peer->fault);
+	enum ntrdma_reason fault = NTRDMA_REASON_NONE;
 
+	if (peer->open)
+		fault = atomic_read_acquire(&peer->fault);
 	if (peer->session.state == NTRDMA_LINK_LOSS && tick &&
 	    !ntrdma_win_is_cut(peer->dev))
 		ntrdma_link_begin(peer);
-	if (peer->open && fault) {
+	if (ntrdma_link_look(peer))
+		return true;
+	if (fault) {
 		ntrdma_session_fail(&peer->session, fault);
 		return true;
 	}
-	if (ntrdma_link_look(peer))
-		return true;
 	if (!tick)
 		return false;
 	ntrdma_link_repeat(peer);

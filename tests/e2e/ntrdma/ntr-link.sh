@@ -202,6 +202,29 @@ long_cut() {
 
 lost() { ! peer_is up; }
 
+# While node 2 is cut off for a moment, node 1 ends the session and begins the next one. The rings of node 2 then have the
+# indexes of the next session, which are no fault of node 1.
+begun_again() {
+	connected "before the peer begins another session"
+	barrier before
+	((NODE == 1)) || network loss 100%
+	barrier away
+	if ((NODE == 1)); then
+		ip link set "$NETDEV" down
+		ip link set "$NETDEV" up
+		ip addr add "$(addr6 1)/64" dev "$NETDEV" nodad
+		sleep 0.3
+	fi
+	barrier begun
+	((NODE == 1)) || network
+	disconnected "other session" 2000
+	within 2 peer_is up
+	ok $? "the link is up after the peer has begun another session"
+	[[ $(device_counter bad_index) == 0 ]]
+	ok $? "the indexes of the next session are not invalid: $(device_counter bad_index)"
+	barrier after
+}
+
 down() {
 	connected "before an interface goes down"
 	barrier up
@@ -280,6 +303,7 @@ observed
 short_cut
 after_idle
 long_cut
+begun_again
 down
 for name in bad_seal bad_index bad_frame late_wakeups; do
 	check "$name is 0" test "$(device_counter $name)" = 0
