@@ -408,6 +408,7 @@ def everything():
         *[selftest(kernel, True) for kernel in
           ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),
+        Part("demo-ntr", judged_by_last_line([TOP / "tools/demo", "ntr"], "demo: ok"), ("stock-6.1",), True, 240),
     ]
     return parts + list(scenarios())
 

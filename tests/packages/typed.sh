@@ -114,7 +114,7 @@ file() {
 
 readme() {
 	commands=$(of_readme)
-	excepted "another part" "sudo tools/demo" "sudo tools/check"
+	excepted "another part" "sudo tools/demo" "sudo tools/demo ntr" "sudo tools/check"
 	# shellcheck disable=SC2016 # as in the page
 	excepted "instead of packages" 'sudo apt-get install build-essential linux-headers-$(uname -r)' make \
 		"sudo make install" "sudo apt-get install dkms" \
