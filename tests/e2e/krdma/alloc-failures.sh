@@ -16,7 +16,7 @@
 # The scenario does not run on debug-6.1, because rxe of Linux 6.1 fails if it cannot create a QP: rxe_qp_do_cleanup()
 # stops timers that rxe_qp_from_init() has not set up yet, and puts CQ references twice.
 #
-# kernels: uml-debug
+# kernels: uml-debug uml-debug/ntr
 # load: krdma krdma_test krping
 # timeout: 1200
 

@@ -7,7 +7,7 @@
 #
 # nodes: 8
 # kernels: uml
-# alone: uml-debug stock-6.1
+# alone: uml-debug stock-6.1 uml/ntr stock-6.1/ntr-shm
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

@@ -12,7 +12,7 @@
 #
 # nodes: 3
 # kernels: uml uml/ntr
-# alone: uml/siw uml-debug stock-6.1 stock-6.12 stock-new debug-6.1 uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
+# alone: uml/siw uml-debug stock-6.1 stock-6.12 stock-new debug-6.1 uml/ntr-small uml/ntr-order debug-6.1/ntr-dma stock-6.1/ntr-shm
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
