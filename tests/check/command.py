@@ -40,6 +40,25 @@ def end_all():
         end(process)
 
 
+def interrupted(_number, _frame):
+    # Call end_all() in a thread.  end_all() takes a lock, and code that this handler has interrupted may hold this
+    # lock.
+    threading.Thread(target=end_all).start()
+
+
+def catch_signals(handler=interrupted):
+    """End all running commands when the user interrupts this process, or call HANDLER."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, handler)
+
+
+def end_with(path):
+    """End all running commands when the process that has locked PATH ends, or unlocks it."""
+    with open(path, encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+    end_all()
+
+
 def log_folder(root):
     """Return a folder for logs that no other run uses: check, or check-2 and so on if others are in use."""
     for number in itertools.count(1):
@@ -61,8 +80,9 @@ def run(argv, log, timeout, cwd=None):
     with open(log, "a", encoding="utf-8") as file:
         file.write(f"$ {' '.join(argv)}\n")
         file.flush()
-        process = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                                   start_new_session=True)
+        # The kernel ends the command if this process is killed.
+        process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *argv], cwd=cwd, stdin=subprocess.DEVNULL,
+                                   stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
         with running_lock:
             running.add(process)
         try:

@@ -3,13 +3,17 @@
 """Read the results of cases from KTAP, as tests print it and tools/vm forwards it."""
 import collections
 import dataclasses
+import fnmatch
+import pathlib
 import re
+import sys
 
 NODE = re.compile(r"^n(\d+)\| ?")
 RESULT = re.compile(r"^(not ok|ok) (\d+)\s*(?:- )?(.*)$")
 PLAN = re.compile(r"^1\.\.(\d+)\b")
 SUBTEST = re.compile(r"^# Subtest: (.+)$")
 INDENT = "    "
+SKIPS = pathlib.Path(__file__).resolve().parent.parent / "skips"
 
 
 @dataclasses.dataclass
@@ -79,3 +83,22 @@ def complaints(seen, plans):
              for where in plans if plans[where] != seen[where]]
     found += [f"{where}no plan: it ended early" for where in seen if where not in plans]
     return found
+
+
+def allowed_skips():
+    """Return the (part, case) patterns of tests/skips, where each line gives a reason after a "#"."""
+    lines = [line for line in SKIPS.read_text(encoding="utf-8").splitlines() if line.strip() and line[0] != "#"]
+    found = [re.match(r"(\S+)\s+([^#]*[^#\s])\s*#\s*\S", line) for line in lines]
+    if None in found:
+        sys.exit(f"check: {SKIPS}: not PART CASE # REASON: {lines[found.index(None)]}")
+    return [match.groups() for match in found]
+
+
+def judge_skips(name, results):
+    """Count a skip of the part NAME that tests/skips does not list as a failure; return RESULTS."""
+    allowed = allowed_skips()
+    for case in list(results.skipped):
+        if not any(fnmatch.fnmatch(name, part) and fnmatch.fnmatch(case, pattern) for part, pattern in allowed):
+            results.skipped.remove(case)
+            results.failed.append(f"{case}: skipped, but not listed in tests/skips")
+    return results

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Remember which parts have passed with which files and kernels, so that --resume can skip them."""
+"""Plugin of pytest: remember which parts have passed with which files and kernels, so that they can be skipped."""
+import fcntl
 import fnmatch
 import hashlib
 import json
 import pathlib
 import re
 import subprocess
-import tempfile
-import types
 
 import ktap
+from rig import cache, modules
 
 LINES = 4000			# maximum number of lines of the file; if there are more, the newest half is kept
 # Files on which no scenario depends.  One of them is tests/skips, because skips of a remembered pass are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
          "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main",
-                                                                "memory", "mutants", "packages", "prose", "static")))
+                                                                "memory", "mutants", "packages", "plugin", "prose",
+                                                                "runnertest", "static", "test_parts")))
 # Files that only scenarios with the library, tools or samples depend on.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
@@ -35,6 +36,15 @@ WHOSE = re.compile(r"n\d+: ([^:]+): ")
 BROKEN = re.compile(r"^n\d+\| not ok \d+ (\S+)", re.M)
 VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)
 BY_SCRIPT = re.compile(r"n\d+: node \d+: tour exited with \d+")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--recall", choices=("all", "listed", "none"), default="none",
+                     help="which passes count: all, those of parts that list their files, or none")
+
+
+def pytest_configure(config):
+    config.memory = Memory(modules.TREE, cache.root() / "results", config.option.recall)
 
 
 def git(top, *words):
@@ -109,9 +119,10 @@ class Mutant:
 class Memory:
     """The file of passes: a line of JSON for each part that has passed."""
 
-    def __init__(self, top, folder):
+    def __init__(self, top, folder, counts="all"):
         folder.mkdir(exist_ok=True)
         self.top = top
+        self.counts = counts
         self.tree = tree(top)
         self.file = folder / "passed.json"
         self.known = list(notes(self.file))
@@ -120,7 +131,7 @@ class Memory:
             self.file.write_text("".join(json.dumps(said) + "\n" for said in self.known), encoding="utf-8")
 
     def note(self, part, folders, results, text=""):
-        """Record a pass of PART, which printed TEXT, unless the tree has changed; the caller holds a lock."""
+        """Record a pass of PART, which printed TEXT, unless the tree has changed."""
         if not self.tree or tree(self.top) != self.tree:
             return
         for member, said in members(part, results, text) if part.members else [(part, results)]:
@@ -131,16 +142,34 @@ class Memory:
             return
         said = {"key": key(self.top, self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             # Begin with a newline, to end the incomplete line of a writer that was interrupted.
             print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
         """Return the results of PART if it passed with the same files and kernels, else None; PART is not a tour."""
-        wanted = key(self.top, self.tree, part, folders)
+        try:
+            wanted = key(self.top, self.tree, part, folders)
+        except (cache.RigError, OSError, subprocess.SubprocessError):
+            return None			# a tool is missing, which the part reports when it runs
         for said in reversed(self.known):
             if said["key"] == wanted:
                 return ktap.Results(passed=said["passed"], skipped=said["skipped"])
         return None
+
+    def recalled(self, part, folders):
+        """Return (results of earlier passes of PART, what is left of PART to run or None)."""
+        known, left = ktap.Results(), []
+        counts = self.tree and (self.counts == "all" or (self.counts == "listed" and part.files))
+        for member in part.members or [part]:
+            results = self.recall(member, folders) if counts else None
+            if results and not ktap.judge_skips(member.name, results).failed:
+                known.add(results)
+            else:
+                left.append(member)
+        if left and len(left) < len(part.members):
+            return known, part.of(left)
+        return known, part if left else None
 
 
 def members(tour, results, text):
@@ -158,99 +187,3 @@ def members(tour, results, text):
         return []
     broken = BROKEN.findall(text)
     return [said for name, said in lists.items() if name not in broken and said[1].passed]
-
-
-def commit(top, **files):
-    for name, text in files.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).write_text(text, encoding="ascii")
-    git(top, "add", ".")
-    git(top, "-c", "user.name=Nobody", "-c", "user.email=nobody@example.org", "commit", "-qm", "it")
-
-
-def tours_are_told_apart(other):
-    """Check that only a scenario that failed is repeated, but the whole tour if a kernel complains."""
-    more = types.SimpleNamespace(**{**vars(other), "name": "more", "scripts": ("lib.sh", "more.sh")})
-    tour = types.SimpleNamespace(members=(other, more))
-    results = ktap.Results(passed=["n1: other: one", "n2: more: one"], failed=["n2: more: two"], skipped=["n1: other: two"])
-    failed = "vm: FAILED (uml, tour): n1: node 1: tour exited with 1"
-    nobodys = ktap.Results(passed=results.passed, failed=[*results.failed, "no end within 9 s"])
-    good = ktap.Results(passed=["n1: other: one"], skipped=["n1: other: two"])
-    bad = ktap.Results(passed=["n2: more: one"], failed=["n2: more: two"])
-    return (members(tour, results, failed) == [(other, good), (more, bad)] and
-            members(tour, results, f"n2| not ok 1 other # 1 s, exit status 1\n{failed}") == [(more, bad)] and
-            not members(tour, results, f"{failed}; n2: kernel log: [ 1.0] BUG: this") and
-            not members(tour, results, "vm: FAILED (uml, tour): timeout") and not members(tour, nobodys, failed))
-
-
-def mutants_are_told_apart(top, folder, part, patch):
-    """Check that a caught mutant is remembered until PATCH or a file of PART changes."""
-    patch.write_text("one", encoding="ascii")
-    Memory(top, folder).note(Mutant(part, patch), {"uml": "uml-1"}, ktap.Results(passed=["it"]))
-
-    def known():
-        results = Memory(top, folder).recall(Mutant(part, patch), {"uml": "uml-1"})
-        return bool(results) and results.passed == ["it"]
-
-    right = [known()]
-    patch.write_text("another", encoding="ascii")
-    right += [not known()]
-    patch.write_text("one", encoding="ascii")
-    commit(top, **{"file": "of another mutant's time"})
-    right += [not known()]
-    git(top, "reset", "-q", "--hard", "HEAD~")
-    return all([*right, known()])
-
-
-def check(_log):
-    """Check that passes are remembered until a file or kernel that matters changes, and failures are not."""
-    revision = ["one"]
-    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), files=None, beside=tuple, userspace=False,
-                                 members=())
-    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("lib.sh", "other.sh"), files=None,
-                                  beside=lambda: revision, userspace=False, members=())
-    user = types.SimpleNamespace(**{**vars(other), "name": "user", "userspace": True})
-    reader = types.SimpleNamespace(**{**vars(part), "name": "reader", "files": lambda: ["file", "krping/file.c"]})
-    good = ktap.Results(passed=["one", "two"], skipped=["three"])
-    right = [tours_are_told_apart(other)]
-    with tempfile.TemporaryDirectory() as place:
-        top, folder = pathlib.Path(place, "top"), pathlib.Path(place, "results")
-        top.mkdir()
-        git(top, "init", "-q")
-
-        def known(part, kernel="uml-1"):
-            return Memory(top, folder).recall(part, {"uml": kernel}) == good
-
-        commit(top, **{"file": "one", "tests/e2e/other.sh": "krping", "tests/e2e/lib.sh": "one", "tests/e2e/more.sh": "one",
-                       "krping/file.c": "one", "vrfm/file.c": "one"})
-        Memory(top, folder).note(part, {"uml": "uml-1"}, good)
-        Memory(top, folder).note(other, {"uml": "uml-1"}, ktap.Results(passed=["one"], failed=["two"]))
-        memory = Memory(top, folder)
-        with memory.file.open("a", encoding="utf-8") as interrupted:
-            interrupted.write('{"key": ["oth')
-        right += [known(part), not known(part, "uml-2"), not known(other)]
-        memory.note(other, {"uml": "uml-1"}, good)
-        right += [known(other)]
-        commit(top, **{"tests/e2e/more.sh": "another", "vrfm/file.c": "new", "Documentation/words.txt": "new",
-                       "tests/words.rst": "new"})
-        right += [known(other), not known(part)]
-        Memory(top, folder).note(reader, {"uml": "uml-1"}, good)
-        Memory(top, folder).note(user, {"uml": "uml-1"}, good)
-        right += [known(user)]
-        commit(top, **{"tools/librfm2g/file.c": "new"})
-        right += [known(other), not known(user), known(reader)]
-        for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file", "krping/file.c"):
-            before = (top / name).read_text(encoding="ascii")
-            commit(top, **{name: "another"})
-            right += [not known(other), known(reader) == (name not in reader.files())]
-            commit(top, **{name: before})
-            right += [known(other), known(reader)]
-        revision[0] = "another"
-        right += [not known(other)]
-        memory = Memory(top, folder)
-        (top / "file").write_text("another", encoding="ascii")
-        memory.note(part, {"uml": "uml-1"}, good)
-        right += [Memory(top, folder).tree is None, git(top, "checkout", "-q", "file") == "", not known(part)]
-        Memory(top, folder).note(part, {"uml": "uml-1"}, good)
-        right += [known(part), mutants_are_told_apart(top, folder, other, pathlib.Path(place, "it.patch"))]
-    return all(right)

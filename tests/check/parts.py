@@ -23,6 +23,7 @@ import makefiles
 import memory
 import mutants
 import packages
+import runnertest
 import skew
 import static
 import userspace
@@ -362,7 +363,7 @@ def remembered(log):
     """Check that passes are remembered, each part under a key of its own."""
     parts = [member for part in everything() for member in part.members or [part]]
     names = {json.dumps(memory.key(TOP, "", part, dict.fromkeys(part.kernels, ""))) for part in parts}
-    return memory.check(log) and len(names) == len({part.name for part in parts})
+    return runnertest.check_memory(log) and len(names) == len({part.name for part in parts})
 
 
 def everything():
@@ -387,6 +388,7 @@ def everything():
         plain("bench-page", benchpage.check, seconds=30, groups=("drawing",)),
         plain("krping-words", krpingtool.check, groups=("drawing",)),
         plain("resume", remembered),
+        Part("runner", runnertest.check, seconds=60),
         plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
              beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")], groups=("model",)),
