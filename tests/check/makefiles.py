@@ -172,6 +172,7 @@ def uninstalls_all(tree):
     found = tree.installed("whole")
     for name in ("usr/local/bin/krping", "usr/local/share/man/man8/krping.8", "etc/vrfm.conf", "usr/local/lib/sysusers.d/rfm2g.conf",
                  "usr/local/lib/systemd/system/vrfm.service", "usr/local/lib/udev/rules.d/60-rfm2g.rules",
+                 "usr/local/lib/systemd/system/ntr-server@.service",
                  "usr/local/share/bash-completion/completions/vrfmctl"):
         expect(name in found, f"not installed: {name}")
     root = tree.place / "whole"
@@ -259,11 +260,12 @@ def signs_with_the_key_at_hand(tree):
 def programs_do_not_shadow(tree):
     """Check that programs are not installed if a package has the same programs below another prefix."""
     root = tree.place / "packaged"
-    for name in ("usr/bin/vrfmctl", "usr/lib/x86_64-linux-gnu/librfm2g.so.0"):
+    for name in ("usr/bin/ntr-server", "usr/bin/vrfmctl", "usr/lib/x86_64-linux-gnu/librfm2g.so.0"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
     said = tree.built("tools_install", f"DESTDIR={root}", good=False)
-    expect("usr/bin/vrfmctl" in said and "librfm2g.so.0" in said and len(tree.installed("packaged")) == 2, said)
+    expect(all(name in said for name in ("usr/bin/ntr-server", "usr/bin/vrfmctl", "librfm2g.so.0")), said)
+    expect(len(tree.installed("packaged")) == 3, tree.installed("packaged"))
     tree.built("tools_install", f"DESTDIR={root}", "SHADOW=yes")
 
 

@@ -22,6 +22,7 @@ import machine
 import makefiles
 import memory
 import mutants
+import ntrserver
 import packages
 import runnertest
 import skew
@@ -394,6 +395,7 @@ def everything():
              beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")], groups=("model",)),
         Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
+        Part("ntr-server", ntrserver.check),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),
         plain("library-symbols", userspace.symbols),

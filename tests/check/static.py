@@ -21,8 +21,8 @@ COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
 # Files that make install puts below /usr/local, without headers and the manual pages of functions.
 PROGRAMS = ["bin/krping", "bin/ntr-server", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
             "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
-            "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
-            "lib/udev/rules.d/60-rfm2g.rules", *(f"share/bash-completion/completions/{name}" for name in COMMANDS),
+            "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/ntr-server@.service", "lib/systemd/system/vrfm.service",
+            "lib/sysusers.d/rfm2g.conf", "lib/udev/rules.d/60-rfm2g.rules", *(f"share/bash-completion/completions/{name}" for name in COMMANDS),
             "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/krping.8",
             "share/man/man8/ntr-server.8", "share/man/man8/vrfmctl.8"]
 # Pages of the documentation with text of kernel-doc, as {page: anchor that kernel-doc generates in the page}.

@@ -4,6 +4,7 @@
 #
 # node.sh: use the packages on two nodes. The root of the nodes has systemd and our packages. At boot the service has created
 # the device of node 1, before the adapter existed. Node 2 gets another vrfm.conf. /debs has newer packages for an upgrade.
+# Node 1 also runs servers for virtual machines, in place of which ntrclient.py joins.
 #
 #   node 1 (vrfm.conf of the tree) <--- vrfm ---> node 2 (another vrfm.conf)
 
@@ -157,6 +158,47 @@ upgrade() {
 	barrier upgraded
 }
 
+# joined SOCKET DOORBELLS USER TEXT: succeed if USER can join a server, which gives what TEXT says.
+joined() {
+	said=$(as "$3" python3 /add/ntrclient.py "$1" "$2" 2>&1)
+	[[ $said == *"$4"* ]]
+}
+
+# Node 1 is the host of virtual machines: two sets of machines, each with its own server.
+serve() {
+	local socket=/run/ntr-server/red/socket pid
+	((NODE == 1)) || return 0
+	[[ $(systemctl is-enabled ntr-server@red) == disabled && $(systemctl is-active ntr-server@red) == inactive ]]
+	ok $? "no instance of ntr-server runs or is enabled after the installation"
+	usermod -aG kvm friend
+	echo "OPTIONS=-l 1M -n 2" >/etc/default/ntr-server-red
+	touch /dev/shm/other && chown friend:kvm /dev/shm/other
+	check "an instance of ntr-server starts" systemctl start ntr-server@red
+	check "another instance of ntr-server starts" systemctl start ntr-server@blue
+	joined "$socket" 2 friend "version 0 number 0 memory 1048576"
+	ok $? "a member of kvm joins a server with options: $said"
+	joined "$socket" 2 friend "version 0 number 1 memory 1048576"
+	ok $? "the next machine has the next number: $said"
+	joined /run/ntr-server/blue/socket 5 friend "version 0 number 0 memory 16777216"
+	ok $? "a member of kvm joins a server without options: $said"
+	joined "$socket" 2 stranger "PermissionError"
+	ok $? "another user cannot join a server: ${said##*$'\n'}"
+	pid=$(systemctl show -P MainPID ntr-server@red)
+	(($(stat -c %u "/proc/$pid") > 999)) && grep -q "^CapEff:\s*0*$" "/proc/$pid/status"
+	ok $? "the server has a user of its own and no capabilities: $(stat -c %u "/proc/$pid")"
+	echo "OPTIONS=-l 3M" >/etc/default/ntr-server-green
+	systemctl start ntr-server@green
+	ok $(($? == 0)) "an instance with invalid options does not start"
+	check "an instance of ntr-server stops" systemctl stop ntr-server@red
+	[[ ! -e $socket && $(systemctl is-active ntr-server@red) == inactive ]]
+	ok $? "the stopped server has removed its socket"
+	dpkg --purge ntrdma-tools
+	check "the server can be purged" test $? = 0
+	[[ $(systemctl is-active ntr-server@blue) == inactive && ! -e /run/ntr-server/blue ]]
+	ok $? "a purge stops the server"
+	check "memory of other machines of the group stays" test -e /dev/shm/other
+}
+
 purge() {
 	dpkg --purge rfm2g-tools
 	check "the tools can be purged" test $? = 0
@@ -173,6 +215,7 @@ reload
 barrier lost
 stop_and_start
 upgrade
+serve
 purge
 rdma link delete "$RDMADEV"
 finish

@@ -29,6 +29,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,6 +362,32 @@ static unsigned long long number(const char *text, unsigned long long max, const
 	return value;
 }
 
+/*
+ * Notify a service manager that started the server that machines can connect. See sd_notify(3): the
+ * message is a datagram, and a path that begins with "@" is abstract.
+ */
+static void notify_ready(void)
+{
+	static const char message[] = "READY=1";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t length = path ? strlen(path) : 0;
+	int fd;
+
+	if (!length || length >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, length);
+	if (*path == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	length += offsetof(struct sockaddr_un, sun_path);
+	if (fd < 0 || sendto(fd, message, strlen(message), MSG_NOSIGNAL, (const void *)&address,
+			     length) < 0)
+		warn("%s", path);
+	if (fd >= 0)
+		close(fd);
+}
+
 static int stop_signals(void)
 {
 	sigset_t set;
@@ -424,6 +451,7 @@ int main(int argc, char **argv)
 	server.listen = listen_at(argv[optind], group);
 	i = stop_signals();
 	say("listening at %s", argv[optind]);
+	notify_ready();
 	serve(&server, i);
 	unlink(argv[optind]);
 	return 0;
