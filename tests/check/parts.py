@@ -22,6 +22,7 @@ import machine
 import makefiles
 import memory
 import mutants
+import ntrpage
 import ntrserver
 import packages
 import runnertest
@@ -396,6 +397,7 @@ def everything():
         Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
         Part("ntr-server", ntrserver.check),
+        Part("ntr-page", ntrpage.check, groups=("qemu",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),
         plain("library-symbols", userspace.symbols),

@@ -144,6 +144,16 @@ network() {
 	tc qdisc change dev "$NETDEV" root netem limit $network_limit $network_rate "$@"
 }
 
+# page_commands PAGE SECTION N: print the commands of the Nth block of "sh" in SECTION of a page of Documentation, which the
+# key "add" brings.
+page_commands() {
+	awk -v section="$2" -v number="$3" '
+		/^[=-]+$/ { inside = last == section; block = 0 }
+		{ last = $0 }
+		/^[^ \t]/ { on = inside && /^\.\. code-block:: sh$/; block += on; next }
+		on && NF && block == number' "/add/$1" | sed -E 's/^\t//; s/\s+# .*$//'
+}
+
 # machine WORD N: let the host kill, boot, stop or continue (cont) machine N, which has no network adapter.
 machine() {
 	local ask=/exchange/.rig/ask.$2

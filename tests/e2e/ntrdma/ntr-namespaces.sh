@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# ntr-namespaces: the commands of Documentation/ntrdma.rst connect two network namespaces of one kernel. krping and nverbs
-# run between them. The devices end with their namespaces, and the module can be unloaded.
+# ntr-namespaces: the commands of Documentation/ntrdma.rst connect two network namespaces of one kernel, and a container.
+# krping and nverbs run between them. The devices end with their namespaces, and the module can be unloaded.
 #
 #   namespace red (server) <--- krping, nverbs over ntrdma ---> namespace blue (client)
+#   namespace web, a container <--- bridge ---> namespace red, krping over ntrdma
 #
 # kernels: stock-6.1
 # long: stock-new stock-6.12 debug-6.1
 # nodes: 1
 # load: krdma krping nverbs
+# add: ../../Documentation/ntrdma.rst
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh
@@ -21,9 +23,22 @@ modprobe() {
 	if [[ $1 == ntrdma ]]; then insmod /modules/ntrdma.ko; else command modprobe "$@"; fi
 }
 
-# typed COMMAND...: one case: a command of the page succeeds.
+# The container of the page is a namespace in which this process sleeps.
+podman() {
+	[[ $* == "inspect -f {{.State.Pid}} web" ]] && echo "$web_pid"
+}
+
+# typed N: type the Nth block of the page about namespaces. Each command is a case, which passes if the command succeeds.
+# This shell runs them, because later ones use variables of earlier ones.
 typed() {
-	check "$*" "$@"
+	local commands line
+	mapfile -t commands < <(page_commands ntrdma.rst "Namespaces of one kernel" "$1")
+	((${#commands[@]} > 0))
+	ok $? "the page has the block $1: ${#commands[@]} commands"
+	for line in "${commands[@]}"; do
+		eval "$line" </dev/null
+		ok $? "$line"
+	done
 }
 
 active() {
@@ -31,18 +46,38 @@ active() {
 }
 
 connect() {
-	typed modprobe ntrdma
-	typed ip netns add red
-	typed ip netns add blue
-	typed ip link add red0 netns red type veth peer name blue0 netns blue
-	typed ip -n red addr add 10.57.0.1/24 dev red0
-	typed ip -n blue addr add 10.57.0.2/24 dev blue0
-	typed ip -n red link set red0 up
-	typed ip -n blue link set blue0 up
-	typed ip netns exec red rdma link add ntr1 type ntr netdev red0
-	typed ip netns exec blue rdma link add ntr2 type ntr netdev blue0
+	typed 1
 	check "ntr1 is active" within 5 active ntr1
 	check "ntr2 is active" within 5 active ntr2
+}
+
+# contain: create a namespace as a container engine does, whose interface joins a bridge that red also joins.
+contain() {
+	ip link add bridge0 type bridge && ip link set bridge0 up &&
+	ip netns add web && ip -n web link add eth0 type veth peer name web0 netns 1 &&
+	ip link add red1 netns red type veth peer name red1b &&
+	ip link set web0 master bridge0 up && ip link set red1b master bridge0 up &&
+	ip -n web addr add 10.58.0.3/24 dev eth0 && ip -n web link set eth0 up &&
+	ip -n red addr add 10.58.0.1/24 dev red1 && ip -n red link set red1 up
+	ok $? "a container is connected by a bridge"
+	ip netns exec web sleep 1000 &
+	web_pid=$!
+}
+
+container() {
+	contain
+	typed 2
+	check "the device of the container is active" within 5 active ntr3
+	check "red gets a device on the bridge" ip netns exec red rdma link add ntr4 type ntr netdev red1
+	ip netns exec red bash -c "echo server,addr=10.58.0.1,port=9999,size=4096 >/proc/krping" &
+	within 10 krping_listens
+	check "pings of the container come back" ip netns exec web bash -c \
+		"echo client,addr=10.58.0.1,port=9999,count=100,size=4096,validate >/proc/krping"
+	wait $!
+	ok $? "the server of the container's pings succeeds"
+	kill "$web_pid"
+	check "the namespace of the container is removed" ip netns del web
+	ip link del bridge0
 }
 
 pings() {
@@ -74,13 +109,14 @@ verbs() {
 	done
 }
 
-devices_end() { [[ $(rdma link) != *ntr[12]/* ]]; }
+devices_end() { [[ $(rdma link) != *ntr[1-4]/* ]]; }
 
 connect
 pings
 verbs
-typed ip netns del red
-typed ip netns del blue
+container
+check "the namespace red is removed" ip netns del red
+check "the namespace blue is removed" ip netns del blue
 check "the devices end with their namespaces" within 10 devices_end
-typed rmmod ntrdma
+check "ntrdma is unloaded" rmmod ntrdma
 finish
