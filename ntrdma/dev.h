@@ -16,8 +16,9 @@
  * closed by clearing ntrdma_peer.open, and by waiting for a grace period.
  *
  * Order of locks: ntrdma_qp.modify > ntrdma_dev.mutex > ntrdma_qp.lock >
- * ntrdma_rq.lock > ntrdma_cq.lock; ntrdma_lane.lock is taken under any of the
- * spinlocks, and the lock of ntrdma_dev.ahs under ntrdma_qp.lock.
+ * ntrdma_rq.lock > ntrdma_cq.lock; ntrdma_files.mutex is taken before
+ * ntrdma_dev.mutex. ntrdma_lane.lock is taken under any of the spinlocks, and
+ * the lock of ntrdma_dev.ahs under ntrdma_qp.lock.
  * ntrdma_mr.lock is taken under no spinlock, and none is taken under it.
  * ntrdma_peer.eth_lock is taken under the lock of a transmit queue.
  */
@@ -209,6 +210,20 @@ struct ntrdma_peer {
 };
 
 /**
+ * struct ntrdma_files - folders in sysfs
+ * @mutex: protects the other members; taken before ntrdma_dev.mutex
+ * @top: folder ntr of the device, or NULL
+ * @peers: folder peers in @top, or NULL
+ * @peer: folders in @peers by number of the peer, each may be NULL
+ */
+struct ntrdma_files {
+	struct mutex mutex; /* see @mutex above */
+	struct kobject *top;
+	struct kobject *peers;
+	struct kobject *peer[NTRDMA_MEMBERS];
+};
+
+/**
  * struct ntrdma_dev - RDMA device
  * @ib: the core's device
  * @config: properties
@@ -247,6 +262,7 @@ struct ntrdma_peer {
  * @num_pds: number of protection domains
  * @stats: counters
  * @dir: folder in debugfs
+ * @files: folders in sysfs
  */
 struct ntrdma_dev {
 	struct ib_device ib;
@@ -282,6 +298,7 @@ struct ntrdma_dev {
 	atomic_t num_pds;
 	struct ntrdma_stats __percpu *stats;
 	struct dentry *dir;
+	struct ntrdma_files files;
 };
 
 static inline struct ntrdma_dev *to_ntrdma_dev(struct ib_device *ib)
@@ -426,6 +443,10 @@ static inline void ntrdma_ntb_exit(void)
 
 /* ib.c */
 int ntrdma_ib_register(struct ntrdma_dev *dev);
+
+/* files.c */
+void ntrdma_files_update(struct ntrdma_dev *dev);
+void ntrdma_files_remove(struct ntrdma_dev *dev);
 
 /* stats.c */
 void ntrdma_debugfs_init(void);

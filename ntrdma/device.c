@@ -14,7 +14,8 @@
  * - Doorbells, events of the interface, and peers that come and go: stop() of
  *   the back end.
  * - Polls and timers of the lanes: ntrdma_lanes_stop().
- * - Readers of debugfs: ntrdma_debugfs_remove() waits for them.
+ * - Readers of debugfs and sysfs: ntrdma_debugfs_remove() and
+ *   ntrdma_files_remove() wait for them.
  * - Suspend and reboot: they find the device on the list, with all links off.
  *
  * The list holds a reference to the memory of each device. A work item removes
@@ -22,8 +23,9 @@
  * the module must not be unloaded before that. ib_unregister_device() waits
  * until another task has finished with the same device.
  *
- * Order of locks: ntrdma_devs_mutex > ntrdma_dev.mutex. Neither is held while
- * the core registers or unregisters a device, which takes rtnl.
+ * Order of locks: ntrdma_devs_mutex > ntrdma_dev.mutex, and ntrdma_files.mutex >
+ * ntrdma_dev.mutex. None of them is held while the core registers or
+ * unregisters a device, which takes rtnl.
  */
 #include <linux/cpumask.h>
 #include <linux/etherdevice.h>
@@ -211,6 +213,8 @@ int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 	mutex_unlock(&dev->mutex);
 	if (ret)
 		kfree(peer);
+	else
+		ntrdma_files_update(dev);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(ntrdma_peer_add, NTRDMA_NS);
@@ -240,6 +244,7 @@ void ntrdma_peer_drop(struct ntrdma_dev *dev, u8 member,
 	mutex_unlock(&dev->mutex);
 	if (!peer)
 		return;
+	ntrdma_files_update(dev);
 	synchronize_rcu();
 	kfree(peer);
 }
@@ -375,6 +380,7 @@ static struct ntrdma_dev *ntrdma_dev_alloc(const struct ntrdma_config *config)
 	addrconf_addr_eui48((u8 *)&guid, dev->mac);
 	dev->guid = be64_to_cpu(guid);
 	dev->lanes = ntrdma_choose_lanes(dev);
+	mutex_init(&dev->files.mutex);
 	INIT_LIST_HEAD(&dev->entry);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
@@ -413,6 +419,7 @@ static void ntrdma_dev_stop(struct ntrdma_dev *dev)
 
 	ntrdma_links_stop(dev);
 	ntrdma_debugfs_remove(dev);
+	ntrdma_files_remove(dev);
 	if (dev->started)
 		ops->stop(dev);
 	ntrdma_lanes_stop(dev);
@@ -461,6 +468,7 @@ static void ntrdma_dev_add_files(struct ntrdma_dev *dev)
 	if (!dev->stopping)
 		ntrdma_debugfs_add(dev);
 	mutex_unlock(&dev->mutex);
+	ntrdma_files_update(dev);
 }
 
 /**

@@ -4,7 +4,7 @@
 #
 # ntr-link: the links of ntrdma. A short interruption costs nothing but time. After a long one, when an interface goes down
 # or gets another address, and when the module is unloaded, connections end in time, and new ones can be made afterwards.
-# The module refuses invalid parameters and interfaces.
+# The module refuses invalid parameters and interfaces. sysfs shows the links.
 #
 #   node 1 (accepts on 7000) <--- krdma over ntrdma ---> node 2 (connects)
 #
@@ -20,6 +20,32 @@ files=/sys/kernel/debug/ntrdma
 # The time without a sign of life after which a peer is lost, in ms: long enough for a machine under load.
 dead_ms=2000
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+
+# The RDMA devices are in the first namespace, and so are their folders in sysfs.
+sys=$results/sys
+mkdir "$sys"
+nsenter --net=/proc/1/ns/net mount -t sysfs sysfs "$sys"
+shown=$sys/class/infiniband/$RDMADEV/ntr
+peer=$shown/peers/$((2 - NODE))
+
+# file_is FILE VALUE DESCRIPTION: one case: FILE in sysfs has VALUE.
+file_is() {
+	local found
+	found=$(<"$1")
+	[[ $found == "$2" ]]
+	ok $? "$3: ${1##*/} is $2 ($found)"
+}
+
+# peers_are N: check whether this device has the folders of N peers.
+peers_are() {
+	local found=("$shown/peers"/*)
+	((${#found[@]} == $1))
+}
+
+# Read all files in sysfs without a pause.
+readers() {
+	while :; do cat "$sys"/class/infiniband/*/ntr/{,peers/*/}* >/dev/null 2>&1; done
+}
 
 # peer_is STATE: check whether the link of this node to the other node has this state.
 peer_is() {
@@ -54,7 +80,7 @@ parameters() {
 }
 
 interfaces() {
-	local i
+	local i held said
 	refused "Invalid argument" "the loopback interface" rdma link add bad type ntr netdev lo
 	refused "exists" "a second device of an interface" rdma link add bad type ntr netdev "$NETDEV"
 	for i in {2..15}; do
@@ -62,10 +88,21 @@ interfaces() {
 		rdma link add "full$i" type ntr netdev "v$i" || break
 	done
 	ok $? "14 more devices are created"
+	readers &
+	within 5 peers_are 15
+	ok $? "each peer has a folder in sysfs"
+	exec {held}<"$shown/peers/9/state"
 	refused "No space" "the 17th member" rdma link add bad type ntr netdev w2
 	for i in {2..15}; do ip link del "v$i"; done
 	within 10 only_two
 	ok $? "the devices end with their interfaces"
+	within 5 peers_are 1
+	ok $? "the folders of peers in sysfs end with them"
+	! read -r said <&"$held" 2>/dev/null
+	ok $? "an open file of a removed peer cannot be read"
+	exec {held}<&-
+	kill $!
+	wait $! 2>/dev/null
 }
 
 only_two() {
@@ -95,6 +132,23 @@ disconnected() {
 	kt_is 0 "the connection ends: $1"
 	kt_within 0 "$2" "the connection ends in time: $1"
 	kt release $end
+}
+
+# The files in sysfs, while the link is up.
+files() {
+	file_is "$shown/backend" local "one kernel"
+	file_is "$shown/member" $((NODE - 1)) "this member"
+	file_is "$shown/members" 16 "one kernel"
+	file_is "$shown/coherent" 1 "one kernel"
+	peers_are 1
+	ok $? "sysfs has a folder for the other member, and none for this one"
+	file_is "$peer/state" up "the peer"
+	file_is "$peer/name" "$(uname -n)" "the peer is in the same kernel"
+	file_is "$peer/reason" none "the link is up"
+	(($(<"$peer/sessions") > 0))
+	ok $? "sessions are counted: $(<"$peer/sessions")"
+	[[ -e /sys/class/infiniband/$RDMADEV && ! -e /sys/class/infiniband/$RDMADEV/ntr ]]
+	ok $? "another namespace sees the device without its fabric"
 }
 
 # Cut node 2 off for less than dead_ms. The connection lives.
@@ -183,8 +237,9 @@ observed() {
 
 # Cut node 2 off for longer than dead_ms.
 long_cut() {
-	local silent
+	local silent sessions
 	silent=$(device_counter silent)
+	sessions=$(<"$peer/sessions")
 	connected "before a long interruption"
 	barrier long
 	((NODE == 1)) || network loss 100%
@@ -193,10 +248,15 @@ long_cut() {
 	ok $? "the link is not up during the interruption"
 	(($(device_counter silent) > silent))
 	ok $? "the end is counted: $(device_counter silent)"
+	[[ $(<"$peer/state") != up ]]
+	ok $? "sysfs shows that the link is not up: $(<"$peer/state")"
+	file_is "$peer/reason" silent "long interruption"
 	barrier longer
 	((NODE == 1)) || network
 	within 2 peer_is up
 	ok $? "the link is up after the interruption"
+	file_is "$peer/reason" none "after the interruption"
+	file_is "$peer/sessions" $((sessions + 1)) "after the interruption"
 	barrier again
 }
 
@@ -233,10 +293,13 @@ down() {
 	if ((NODE == 1)); then
 		within 2 lost
 		ok $? "the link is not up while an interface is down"
+		file_is "$peer/reason" left "the peer has left"
 		barrier seen
 		(($(device_counter left) > 0))
 		ok $? "the peer has left: $(device_counter left)"
 	else
+		file_is "$peer/state" off "interface down"
+		file_is "$peer/reason" down "interface down"
 		[[ $(<"/sys/class/infiniband/$RDMADEV/ports/1/state") == *DOWN* ]]
 		ok $? "the port is down"
 		barrier seen
@@ -257,7 +320,7 @@ down() {
 
 # Unload the module under load.
 unload() {
-	local start
+	local start held said
 	if ((NODE == 1)); then
 		kt accept a l 20000
 		kt_start sink take a 1000000 64
@@ -265,9 +328,15 @@ unload() {
 		kt connect c "$server" 7000
 		kt_start source async c send virt 1000000 64 chain=10
 		sleep 0.5
+		exec {held}<"$peer/reason"
+		readers &
 		start=$SECONDS
 		rmmod ntrdma
-		ok $? "ntrdma is unloaded under load"
+		ok $? "ntrdma is unloaded under load, while files in sysfs are read"
+		kill $!
+		! read -r said <&"$held" 2>/dev/null
+		ok $? "an open file of a removed device cannot be read"
+		exec {held}<&-
 		((SECONDS - start <= 5 * slow))
 		ok $? "ntrdma is unloaded in time: $((SECONDS - start)) s"
 	fi
@@ -299,6 +368,7 @@ barrier listening
 unload
 ((NODE == 1)) || interfaces
 barrier interfaces
+files
 observed
 short_cut
 after_idle

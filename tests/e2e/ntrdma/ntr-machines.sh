@@ -27,6 +27,7 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 # The directory gives the machines their numbers, 0 and 1.
 [[ $(<"$files/status") =~ member\ ([01]), ]]
 other=$((1 - BASH_REMATCH[1]))
+peer=/sys/class/infiniband/$RDMADEV/ntr/peers/$other
 
 peer_is() {
 	[[ $(<"$files/status") == *"peer $other: $1,"* ]]
@@ -69,12 +70,17 @@ killed() {
 	ok 0 "the sender ends: $kt_ret"
 	within 2 lost
 	ok $? "the link is not up"
+	within 2 waits_after silent
+	ok $? "sysfs shows that the link waits, and why: $(<"$peer/state"), $(<"$peer/reason")"
 	machine boot 2
 	within 120 lives 2
 	ok $? "the machine boots again"
 }
 
 lost() { ! peer_is up; }
+
+# waits_after REASON: check whether sysfs shows that the link waits for the peer after it has ended for REASON.
+waits_after() { [[ $(<"$peer/state") == hello && $(<"$peer/reason") == "$1" ]]; }
 
 # The machine stands still for less than dead_ms, twice.
 stopped() {

@@ -22,6 +22,7 @@
 shopt -s extglob
 dead_ms=5000
 files=/sys/kernel/debug/ntrdma/ntr0
+ntr=/sys/class/infiniband/$RDMADEV/ntr
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
@@ -46,6 +47,20 @@ linked() {
 }
 
 ready() { gids_ready "$NODE" 2>/dev/null; }
+
+# reasons_are REASON: check whether all links have this reason in sysfs.
+reasons_are() { [[ $(cat "$ntr"/peers/*/reason | sort -u) == "$1" ]]; }
+
+# members N: cases: sysfs shows a fabric of N members, and the others.
+members() {
+	member
+	[[ $(<"$ntr/backend") == ivshmem* && $(<"$ntr/member") == "$member" && $(<"$ntr/members") == "$1" && $(<"$ntr/coherent") == 1 ]]
+	ok $? "sysfs shows the fabric: $(cat "$ntr"/{backend,member,members,coherent} | paste -sd' ')"
+	[[ $(cd "$ntr/peers" && echo *) == "$(seq -s' ' 0 $(($1 - 1)) | sed -E "s/ ?\b$member\b//; s/^ //")" ]]
+	ok $? "sysfs has a folder for each other member: $(cd "$ntr/peers" && echo *)"
+	within 5 reasons_are none
+	ok $? "no link has a reason while all are up"
+}
 
 has_device() { [[ -e /sys/class/infiniband/ntr0 || -e /sys/class/infiniband/$RDMADEV ]]; }
 
@@ -112,10 +127,14 @@ exchange() {
 
 # Node 3 leaves and returns. Its number stays, and the two others see nothing of it.
 comes_and_goes() {
-	local i was
+	local i was before sessions
 	talk "three members" 1 2 3
 	talked $((3 - NODE))
+	member
+	echo "$member" >"/exchange/number$NODE"
 	barrier talked
+	sessions=$ntr/peers/$(</exchange/number3)/sessions
+	((NODE == 3)) || before=$(<"$sessions")
 	if ((NODE == 3)); then
 		member
 		was=$member
@@ -134,8 +153,12 @@ comes_and_goes() {
 	else
 		exchange $((3 - NODE)) "a member comes and goes"
 		kt release "c$((3 - NODE))"
+		(($(<"$sessions") == before + 3))
+		ok $? "sysfs counts three sessions more: $before, then $(<"$sessions")"
 	fi
 	barrier came
+	members 3
+	barrier shown
 }
 
 # All machines find no directory for four members, and claim a slot at the same time.
