@@ -62,6 +62,7 @@ enum ntrdma_stat {
 	NTRDMA_STAT_BELLS_SENT,
 	NTRDMA_STAT_BELLS_TAKEN,
 	NTRDMA_STAT_POLLS,
+	NTRDMA_STAT_SPINS,
 	NTRDMA_STAT_ROOM_WAITS,
 	NTRDMA_STAT_ACKS,
 	NTRDMA_STAT_RNR_SENT,
@@ -104,6 +105,7 @@ struct ntrdma_stats {
  *	once, if interrupts are disabled
  * @idle_us: time until the next poll by @timer
  * @traffic: time of the last frame, if the back end has no doorbells
+ * @last_frame: time of the last frame, if the lane waits for further ones; poll
  * @bells: number of doorbells since the last frame, at most those until
  *	@bells_until
  * @bells_until: time in jiffies when the count begins again
@@ -124,6 +126,7 @@ struct ntrdma_lane {
 	struct hrtimer timer;
 	u32 idle_us;
 	ktime_t traffic;
+	ktime_t last_frame;
 	u32 bells;
 	unsigned long bells_until;
 	void *bounce;
@@ -338,6 +341,7 @@ extern unsigned int ntrdma_ring_kb;
 extern unsigned int ntrdma_lanes;
 extern unsigned int ntrdma_idle_us;
 extern unsigned int ntrdma_storm_bells;
+extern unsigned int ntrdma_spin_us;
 extern struct workqueue_struct *ntrdma_wq;
 
 /* link.c: life of the links. */

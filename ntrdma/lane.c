@@ -11,6 +11,8 @@
  * The poll never waits for room in a ring. Everything that it has to answer is
  * recorded in the QP, and the transmitter sends it when there is room.
  *
+ * With spin_us, the poll waits some time for further frames before it sleeps.
+ *
  * A QP that has something to send is on one list: ntrdma_lane.ready, or
  * ntrdma_link_ring.waiting of the peer whose ring is full. The poll moves it
  * back when the peer has consumed cells. Each side checks again after it has
@@ -54,6 +56,9 @@
 #define NTRDMA_BUSY_US		20
 /* Time without traffic after which the time between polls grows, in us. */
 #define NTRDMA_BUSY_END_US	1000
+
+/* Maximum time for which one poll waits for further frames, in us. */
+#define NTRDMA_SPIN_POLL_US	200
 
 /**
  * struct ntrdma_quota - frames and bytes that a poll may still take
@@ -905,9 +910,106 @@ static bool ntrdma_lane_work(struct ntrdma_lane *lane,
 		more = true;
 	if (ntrdma_lane_transmit(lane, NTRDMA_POLL_TURNS))
 		more = true;
-	if (ntrdma_lane_sleep(lane))
-		more = true;
 	return more || !list_empty(&lane->finish);
+}
+
+/*
+ * Waiting for further frames (spin_us). While a lane waits, peers ring no
+ * doorbell for a frame, because the word bell is that of the last sleep.
+ */
+
+/*
+ * A lane waits only if another processor can run what it waits for. Packets do
+ * not wait, because the poll hands some of them over at its end only.
+ */
+static bool ntrdma_lane_may_spin(const struct ntrdma_lane *lane)
+{
+	return READ_ONCE(ntrdma_spin_us) && num_online_cpus() > 1 &&
+	       lane->number != NTRDMA_ETH_RING;
+}
+
+/*
+ * Check whether anything but a frame needs the poll or its processor: a task,
+ * the end of the device, or a doorbell or a QP that scheduled the lane again.
+ */
+static bool ntrdma_lane_is_wanted(const struct ntrdma_lane *lane)
+{
+	return need_resched() ||
+	       test_bit(NTRDMA_LANE_CLOSED, &lane->flags) ||
+	       test_bit(NAPI_STATE_MISSED, &lane->napi.state);
+}
+
+static bool ntrdma_lane_has_frames(struct ntrdma_lane *lane)
+{
+	struct ntrdma_peer *peer;
+	unsigned int i;
+
+	for (i = 0; i < NTRDMA_MEMBERS; i++) {
+		peer = ntrdma_lane_peer(lane, i);
+		if (peer && ntrdma_win_get(peer, NTRDMA_RING_WORD(lane->number,
+								  prod)) !=
+			    peer->ring[lane->number].rx.cons)
+			return true;
+	}
+	return false;
+}
+
+/* Tell all peers which cells are consumed. */
+static void ntrdma_lane_tell(struct ntrdma_lane *lane)
+{
+	struct ntrdma_peer *peer;
+	unsigned int i;
+
+	for (i = 0; i < NTRDMA_MEMBERS; i++) {
+		peer = ntrdma_lane_peer(lane, i);
+		if (peer && ntrdma_ring_must_tell(&peer->ring[lane->number].rx,
+						  true))
+			ntrdma_rx_tell(peer, lane->number);
+	}
+}
+
+/*
+ * Wait until spin_us after the last frame, at most until END. Return true if
+ * the ring has frames.
+ */
+static bool ntrdma_lane_spin(struct ntrdma_lane *lane, ktime_t end)
+{
+	ktime_t until = ktime_add_us(lane->last_frame,
+				     READ_ONCE(ntrdma_spin_us));
+
+	if (ktime_before(end, until))
+		until = end;
+	if (!ktime_before(ktime_get(), until))
+		return false;
+	ntrdma_count(lane->dev, NTRDMA_STAT_SPINS);
+	ntrdma_lane_tell(lane);
+	do {
+		if (ntrdma_lane_has_frames(lane))
+			return true;
+		cpu_relax();
+	} while (!ntrdma_lane_is_wanted(lane) &&
+		 ktime_before(ktime_get(), until));
+	return false;
+}
+
+/* Work, and wait for further frames and take them as long as that is allowed. */
+static bool ntrdma_lane_work_on(struct ntrdma_lane *lane,
+				struct ntrdma_quota *quota)
+{
+	bool may_spin = ntrdma_lane_may_spin(lane);
+	ktime_t end = may_spin ? ktime_add_us(ktime_get(), NTRDMA_SPIN_POLL_US) :
+				 0;
+	bool more;
+	int before;
+
+	do {
+		before = quota->frames;
+		more = ntrdma_lane_work(lane, quota);
+		if (may_spin && quota->frames != before)
+			lane->last_frame = ktime_get();
+	} while (may_spin && !more && !ntrdma_quota_is_used(quota) &&
+		 ntrdma_lane_spin(lane, end));
+	return ntrdma_lane_sleep(lane) || more;
 }
 
 /* Without doorbells, lane 0 also looks for peers that have begun a session. */
@@ -957,7 +1059,7 @@ static int ntrdma_lane_poll(struct napi_struct *napi, int budget)
 	if (!test_bit(NTRDMA_LANE_CLOSED, &lane->flags)) {
 		ntrdma_count(lane->dev, NTRDMA_STAT_POLLS);
 		WRITE_ONCE(lane->poller, current);
-		more = ntrdma_lane_work(lane, &quota);
+		more = ntrdma_lane_work_on(lane, &quota);
 		WRITE_ONCE(lane->poller, NULL);
 		if (quota.frames != begin)
 			WRITE_ONCE(lane->bells, 0);

@@ -59,6 +59,29 @@ module_param_named(storm_bells, ntrdma_storm_bells, uint, 0444);
 MODULE_PARM_DESC(storm_bells,
 		 "Doorbells without a frame in 100 ms after which a doorbell is ignored for 100 ms");
 
+/* Maximum of spin_us. The poll runs with bottom halves disabled. */
+#define NTRDMA_SPIN_US_MAX	50
+
+unsigned int ntrdma_spin_us;
+
+static int ntrdma_set_spin_us(const char *text, const struct kernel_param *param)
+{
+	int ret = param_set_uint_minmax(text, param, 0, NTRDMA_SPIN_US_MAX);
+
+	if (ret)
+		pr_err("ntrdma: spin_us must be 0 to 50\n");
+	return ret;
+}
+
+static const struct kernel_param_ops ntrdma_spin_us_ops = {
+	.set = ntrdma_set_spin_us,
+	.get = param_get_uint,
+};
+
+module_param_cb(spin_us, &ntrdma_spin_us_ops, &ntrdma_spin_us, 0644);
+MODULE_PARM_DESC(spin_us,
+		 "Time for which a lane waits for further frames before it sleeps, in us");
+
 /* All work items of the module. Ends of sessions help to free memory. */
 struct workqueue_struct *ntrdma_wq;
 

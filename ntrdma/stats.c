@@ -18,6 +18,7 @@ static const struct rdma_stat_desc ntrdma_stat_names[NTRDMA_STATS] = {
 	[NTRDMA_STAT_BELLS_SENT].name	   = "doorbells_sent",
 	[NTRDMA_STAT_BELLS_TAKEN].name	   = "doorbells_taken",
 	[NTRDMA_STAT_POLLS].name	   = "polls",
+	[NTRDMA_STAT_SPINS].name	   = "spins",
 	[NTRDMA_STAT_ROOM_WAITS].name	   = "room_waits",
 	[NTRDMA_STAT_ACKS].name		   = "acks",
 	[NTRDMA_STAT_RNR_SENT].name	   = "rnr_sent",

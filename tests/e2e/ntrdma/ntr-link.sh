@@ -5,6 +5,7 @@
 # ntr-link: the links of ntrdma. A short interruption costs nothing but time. After a long one, when an interface goes down
 # or gets another address, and when the module is unloaded, connections end in time, and new ones can be made afterwards.
 # The module refuses invalid parameters and interfaces. sysfs shows the links.
+# From the test of spin_us on, lanes wait for frames.
 #
 #   node 1 (accepts on 7000) <--- krdma over ntrdma ---> node 2 (connects)
 #
@@ -69,7 +70,7 @@ refused() {
 # Only one node does this, because the nodes share the module.
 parameters() {
 	local i said
-	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1" "storm_bells=9" "max_wr=511" "max_sge=1" "max_inline=257" \
+	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1" "storm_bells=9" "spin_us=51" "max_wr=511" "max_sge=1" "max_inline=257" \
 		"max_reads=0" "max_pages=513" "page_sizes=4097" "order=upward" "late_us=1000001"; do
 		refused "Invalid" "$said" insmod /modules/ntrdma.ko "$said"
 		dmesg_node | grep "ntrdma: ${said%=*} must be" >/dev/null
@@ -149,6 +150,67 @@ files() {
 	ok $? "sessions are counted: $(<"$peer/sessions")"
 	[[ -e /sys/class/infiniband/$RDMADEV && ! -e /sys/class/infiniband/$RDMADEV/ntr ]]
 	ok $? "another namespace sees the device without its fabric"
+}
+
+# exchange COUNT: exchange COUNT messages of 8 bytes between the nodes.
+exchange() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		if ((NODE == 1)); then
+			kt receive a 8 10000 && kt send a 8 || return
+		else
+			kt send c 8 && kt receive c 8 10000 || return
+		fi
+	done
+}
+
+# spun: print the number of times that a lane of one of the devices waited for further frames.
+spun() {
+	local sum=0 i words
+	for i in 1 2; do
+		words=$(rdma statistic show link "${RDMADEV%"$NODE"}$i/1")
+		words=${words#* spins }
+		sum=$((sum + ${words%% *}))
+	done
+	echo $sum
+}
+
+# The parameter spin_us. The nodes share it. With one processor, it has no effect.
+spins() {
+	local file=/sys/module/ntrdma/parameters/spin_us before said i
+	connected "before lanes wait for frames"
+	exchange 20
+	ok $? "messages pass while lanes do not wait for frames"
+	barrier exchanged
+	[[ $(<$file) == 0 && $(spun) == 0 ]]
+	ok $? "lanes do not wait for frames by default: $(spun)"
+	barrier counted
+	((NODE == 2)) || refused "Invalid" "spin_us=51" bash -c "echo 51 >$file"
+	((NODE == 2)) || echo 50 >$file
+	barrier spinning
+	[[ $(<$file) == 50 ]]
+	ok $? "spin_us has changed: $(<$file)"
+	exchange 20
+	ok $? "messages pass while lanes wait for frames"
+	if ((NODE == 1)); then kt release a; else kt release c; fi
+	barrier released
+	before=$(spun)
+	if (($(nproc) > 1)); then
+		((before > 0))
+		ok $? "lanes wait for frames: $before times"
+	else
+		((before == 0))
+		ok $? "lanes do not wait for frames on one processor: $before times"
+	fi
+	# Each end of an interruption schedules all lanes.
+	for i in {1..50}; do
+		network loss 100%
+		network
+	done
+	said=$(spun)
+	((said - before < 20))
+	ok $? "lanes without frames do not wait: $((said - before)) times in 100 interruptions"
+	barrier spun
 }
 
 # Cut node 2 off for less than dead_ms. The connection lives.
@@ -369,6 +431,7 @@ unload
 ((NODE == 1)) || interfaces
 barrier interfaces
 files
+spins
 observed
 short_cut
 after_idle
