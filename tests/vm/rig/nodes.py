@@ -144,14 +144,15 @@ def show_tail(machine):
 class Fleet:
     """All machines of a run and the network between them.
 
-    Scripts can ask for actions on a machine without network adapter, by a file ask.N: kill, boot (after kill), stop, and
+    Scripts can ask for actions on a machine without a network, by a file ask.N: kill, boot (after kill), stop, and
     cont.  The file is deleted when this is done.
     """
 
-    def __init__(self, setup, count, namespaces):
+    def __init__(self, setup, count, namespaces, wired):
         self.setup = setup
         self.count = count
         self.namespaces = namespaces
+        self.wired = wired		# machines have a network
         self.machines = []
         self.past = []			# machines that scripts have killed
         self.switch = None
@@ -164,7 +165,7 @@ class Fleet:
         if self.namespaces:
             self.machines.append(Machine(self.setup, 1, range(1, self.count + 1), None))
             return
-        if self.setup.window:
+        if not self.wired:
             for number in range(1, self.count + 1):
                 self.machines.append(Machine(self.setup, number, [number], None, bells=self.bells_of(number)))
             return

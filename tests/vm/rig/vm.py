@@ -46,6 +46,7 @@ def arguments():
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
     parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, SHARED, TWIN], default="rxe")
+    parser.add_argument("--adapter", action="store_true", help="with ntr-shm or ntr-bell: machines also have a network adapter, net0")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
@@ -71,6 +72,8 @@ def check(parser, args):
         refuse(f"--link {args.link}: only with User-mode Linux")
     if args.link == TWIN and args.nodes != 2:
         refuse(f"--link {args.link}: a bridge has two ends, so there are two nodes")
+    if args.adapter and args.link not in WINDOWS:
+        refuse(f"--adapter: with --link {args.link} the nodes have a network already")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -116,7 +119,7 @@ def configuration(args, kernel):
     values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
               "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in (*WINDOWS, SHARED)),
-              "TWIN": int(args.link == TWIN),
+              "TWIN": int(args.link == TWIN), "ADAPTER": int(args.adapter),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
@@ -170,7 +173,8 @@ def window(args, run_dir):
 
 def boot(setup, args, kernel):
     """Run all nodes until they are off, or until the time limit; return the fleet."""
-    fleet = nodes.Fleet(setup, args.nodes, in_namespaces(args, kernel))
+    fleet = nodes.Fleet(setup, args.nodes, in_namespaces(args, kernel),
+                        args.link not in (*WINDOWS, SHARED) or args.adapter)
     try:
         if args.link == "ntr-bell":
             fleet.start_server(WINDOW_SIZE)
