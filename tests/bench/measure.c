@@ -21,10 +21,10 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
-#include <linux/tick.h>
 
 #include <krdma.h>
 
+#include "cpu.h"
 #include "priv.h"
 #include "quantiles.h"
 
@@ -33,6 +33,8 @@
 #define KBENCH_ROUNDS_MAX 100
 #define KBENCH_TURN_MS_MAX 60000
 #define KBENCH_IDLE_MAX 256
+/* WRITEs in flight of the stream of the test "beside". */
+#define KBENCH_BULK_DEPTH 2
 /*
  * Pause in ms before the available memory is read, because RCU, work items and
  * the peer free memory with a delay.
@@ -78,6 +80,7 @@ static const struct kbench_variant kbench_variants[] = {
 	{ "naive", &kbench_raw_calls, IB_POLL_SOFTIRQ, false },
 	/* In the variant "direct", the waiting task polls for completions. */
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
+	{ "read", &kbench_raw_calls, IB_POLL_SOFTIRQ, true, .read = true },
 	{ "krdma", &kbench_ours_calls },
 };
 
@@ -187,30 +190,6 @@ static int kbench_echo(const struct kbench_job *job,
 
 /* ---- streams ---- */
 
-static u64 kbench_idle_us(void)
-{
-	u64 us = 0;
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		us += get_cpu_idle_time_us(cpu, NULL) +
-		      get_cpu_iowait_time_us(cpu, NULL);
-	return us;
-}
-
-/*
- * Return the sum of the busy times of all processors in the last @ns, in ns.
- * @idle_us is the sum of their idle times. Return 0 on a kernel with a periodic
- * tick, which does not measure idle time.
- */
-static u64 kbench_busy_ns(u64 ns, u64 idle_us)
-{
-	if (get_cpu_idle_time_us(0, NULL) == U64_MAX)
-		return 0;
-	return ns * num_online_cpus() -
-	       min(idle_us * NSEC_PER_USEC, ns * num_online_cpus());
-}
-
 /**
  * kbench_stream_done - count a completed chain of WRITEs, and post it again
  * @conn: connection
@@ -256,24 +235,31 @@ static void kbench_stream_begin(struct kbench_stream *stream,
 	spin_unlock_irqrestore(&stream->lock, flags);
 }
 
-/*
- * Run a turn of the test "stream". After a timeout, the caller must close the
- * connection, which ends the WRITEs in flight.
- */
-static int kbench_stream_run(const struct kbench_job *job,
-			     struct kbench_conn *conn)
+/* Post the chains of a stream. Each is posted again until the turn ends. */
+static void kbench_stream_start(const struct kbench_job *job,
+				struct kbench_conn *conn)
 {
-	struct kbench_stream *stream = &conn->stream;
 	u32 slot;
-	long left;
 	int ret;
 
-	kbench_stream_begin(stream, job);
+	kbench_stream_begin(&conn->stream, job);
 	for (slot = 0; slot < job->depth / job->chain; slot++) {
 		ret = conn->calls->post(conn, slot);
 		if (ret)
 			kbench_stream_done(conn, slot, ret);
 	}
+}
+
+/*
+ * Wait for the end of a stream. After a timeout, the caller must close the
+ * connection, which ends the WRITEs in flight.
+ */
+static int kbench_stream_wait(const struct kbench_job *job,
+			      struct kbench_conn *conn)
+{
+	struct kbench_stream *stream = &conn->stream;
+	long left;
+
 	left = wait_for_completion_killable_timeout(&stream->over,
 						    msecs_to_jiffies(job->ms + KBENCH_TIMEOUT_MS));
 	if (left <= 0)
@@ -285,11 +271,13 @@ static int kbench_stream(const struct kbench_job *job,
 			 const struct kbench_variant *variant,
 			 struct kbench_conn *conn, struct kbench_result *res)
 {
-	u64 idle = kbench_idle_us(), begin = ktime_get_ns();
-	int ret = kbench_stream_run(job, conn);
+	u64 idle = bench_idle_us(), begin = ktime_get_ns();
+	int ret;
 
+	kbench_stream_start(job, conn);
+	ret = kbench_stream_wait(job, conn);
 	res->ns = ktime_get_ns() - begin;
-	res->cpu_ns = kbench_busy_ns(res->ns, kbench_idle_us() - idle);
+	res->cpu_ns = bench_busy_ns(res->ns, bench_idle_us() - idle);
 	res->n = conn->stream.chains * job->chain;
 	return ret;
 }
@@ -342,14 +330,15 @@ static int kbench_available(long *pages)
 	return -EBUSY;
 }
 
-static int kbench_idle_fill(const struct kbench_job *job,
-			    const struct kbench_variant *variant,
-			    struct kbench_conn **conns, u64 *n, u64 end)
+/* Connect until there are @end connections; @n is the number of connections. */
+static int kbench_fill(const struct kbench_job *job,
+		       const struct kbench_variant *variant, bool idle,
+		       struct kbench_conn **conns, u64 *n, u64 end)
 {
 	struct kbench_conn *conn;
 
 	for (; *n < end; conns[(*n)++] = conn) {
-		conn = variant->calls->connect(job, variant, true);
+		conn = variant->calls->connect(job, variant, idle);
 		if (IS_ERR(conn))
 			return PTR_ERR(conn);
 	}
@@ -372,9 +361,9 @@ static int kbench_idle(const struct kbench_job *job,
 	conns = kcalloc(2 * job->n, sizeof(*conns), GFP_KERNEL);
 	if (!conns)
 		return -ENOMEM;
-	ret = kbench_idle_fill(job, variant, conns, &res->n, job->n) ?:
+	ret = kbench_fill(job, variant, true, conns, &res->n, job->n) ?:
 	      kbench_available(&before) ?:
-	      kbench_idle_fill(job, variant, conns, &res->n, 2 * job->n) ?:
+	      kbench_fill(job, variant, true, conns, &res->n, 2 * job->n) ?:
 	      kbench_available(&after);
 	if (!ret)
 		res->bytes = (s64)(before - after) * (s64)PAGE_SIZE / job->n;
@@ -406,10 +395,91 @@ static int kbench_stall(const struct kbench_job *job,
 	return ret;
 }
 
+/* ---- several connections ---- */
+
+static int kbench_crowd_run(const struct kbench_job *job,
+			    struct kbench_conn **conns,
+			    struct kbench_result *res)
+{
+	u64 idle = bench_idle_us(), begin = ktime_get_ns();
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < job->n; i++)
+		kbench_stream_start(job, conns[i]);
+	for (i = 0; i < job->n && !ret; i++) {
+		ret = kbench_stream_wait(job, conns[i]);
+		res->n += conns[i]->stream.chains * job->chain;
+	}
+	res->ns = ktime_get_ns() - begin;
+	res->cpu_ns = bench_busy_ns(res->ns, bench_idle_us() - idle);
+	return ret;
+}
+
+/* Measure streams on job->n connections at the same time. */
+static int kbench_crowd(const struct kbench_job *job,
+			const struct kbench_variant *variant,
+			struct kbench_conn *none, struct kbench_result *res)
+{
+	struct kbench_conn **conns;
+	u64 n = 0;
+	int ret;
+
+	conns = kcalloc(job->n, sizeof(*conns), GFP_KERNEL);
+	if (!conns)
+		return -ENOMEM;
+	ret = kbench_fill(job, variant, false, conns, &n, job->n) ?:
+	      kbench_crowd_run(job, conns, res);
+	while (n)
+		variant->calls->close(conns[--n]);
+	kfree(conns);
+	return ret;
+}
+
+/* Measure a WRITE while another connection streams large WRITEs. */
+static int kbench_beside(const struct kbench_job *job,
+			 const struct kbench_variant *variant,
+			 struct kbench_conn *conn, struct kbench_result *res)
+{
+	struct kbench_job bulk = *job;
+	struct kbench_conn *other;
+	int ret;
+
+	bulk.size = KBENCH_SPAN;
+	bulk.depth = KBENCH_BULK_DEPTH;
+	bulk.chain = 1;
+	other = variant->calls->connect(&bulk, variant, false);
+	if (IS_ERR(other))
+		return PTR_ERR(other);
+	kbench_stream_start(&bulk, other);
+	ret = kbench_latency(job, conn, variant->calls->write, res) ?:
+	      kbench_stream_wait(&bulk, other);
+	variant->calls->close(other);
+	return ret;
+}
+
+/* Measure the processor time of this kernel while no test runs. */
+static int kbench_rest(const struct kbench_job *job,
+		       const struct kbench_variant *variant,
+		       struct kbench_conn *none, struct kbench_result *res)
+{
+	u64 idle = bench_idle_us(), begin = ktime_get_ns();
+
+	if (msleep_interruptible(job->ms))
+		return -EINTR;
+	res->n = 1;
+	res->ns = ktime_get_ns() - begin;
+	res->cpu_ns = bench_busy_ns(res->ns, bench_idle_us() - idle);
+	return 0;
+}
+
 static const struct kbench_test kbench_tests[] = {
+	{ "beside", .turn = kbench_beside, .connected = true },
 	{ "connect", .turn = kbench_connect },
+	{ "crowd", .turn = kbench_crowd },
 	{ "echo", .turn = kbench_echo, .connected = true },
 	{ "idle", .turn = kbench_idle, .cold = true },
+	{ "rest", .turn = kbench_rest, .cold = true },
 	{ "stall", .turn = kbench_stall, .cold = true },
 	{ "stream", .turn = kbench_stream, .connected = true },
 	{ "write", .turn = kbench_write, .connected = true },

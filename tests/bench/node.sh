@@ -10,6 +10,7 @@
 #   user          compares krdma's stream with ib_write_bw
 #   krping-NAME   a test of krping
 #   vrfm-NAME     a test of vbench
+#   ntr-NAME      compares ntrdma with other devices, see ntr.sh
 #   memory        measures the memory of devices and links
 #   join          measures how long a new device loads the image
 #   remote        counts the messages to the receiver of direct writes
@@ -562,6 +563,8 @@ job() {
 		$test == reading || $test == joining || $test == claimed || $test == grow || $test == cut ||
 		$test == cutpoke ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
+	elif [[ $test == ntr-* ]]; then
+		out=$(ntr "${test#ntr-}" "$variants" "$rounds" "$@") || status=$?
 	elif [[ $test == join && $LINK != rxe ]]; then
 		out="skip raw verbs need rxe here"
 	elif [[ $test == join ]]; then
@@ -596,8 +599,18 @@ for words in "$@"; do
 	[[ $words =~ \ user\ .*size=([0-9]+) ]] && user_size=${BASH_REMATCH[1]}
 done
 
+ntr=
+if [[ " $* " == *" ntr-"* ]]; then
+	ntr=yes
+	# shellcheck source=tests/bench/ntr.sh
+	. /add/ntr.sh
+	ntr_begin || exit
+else
+	far() { "$@"; }
+fi
+
 if ((NODE == 1)); then
-	kb serve "$port" || exit
+	far kb serve "$port" || exit
 	if [[ $user_size ]]; then
 		say_speed
 		user_server "$user_size" &
@@ -662,4 +675,5 @@ if ((NODE == 1)); then
 	fi
 	kb stop || exit
 fi
+[[ ! $ntr ]] || ntr_end || exit
 ((failures == 0))

@@ -21,6 +21,7 @@ LATENCIES = {
     "vrfm/write-8B-rtt": "Round trip of 8 bytes by write() to vrfm",
     "vrfm/mmap-8B-rtt": "Round trip of 8 bytes by stores into mappings of vrfm",
     "vrfm/event-rtt": "Round trip of an event of vrfm",
+    "ntr/write-8B-vs-rxe": "Synchronous WRITE of 8 bytes over ntrdma and rxe",
 }
 DISTRIBUTION = {"min": 0, "p1": 1, "p5": 5, "p10": 10, "p25": 25, "p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
                 "p999": 99.9, "max": 100}
@@ -217,6 +218,24 @@ def over_size(report, name, title, words):
                         ("bytes", "MB/s"))
 
 
+OVER_RINGS = """set logscale x 2
+set xlabel "bytes of a ring"
+set ylabel "MB/s"
+set yrange [0:*]
+set xtics ("64K" 65536, "256K" 262144, "1M" 1048576, "4M" 4194304, "16M" 16777216)
+"""
+
+
+def messages(turns, _):
+    """Return the rate of WRITEs of 64 KiB as megabytes() does; the size of a point is that of a ring."""
+    return megabytes(turns, 1 << 16)
+
+
+def over_rings(report, name, title, words):
+    return curve_figure(report, name, title, words, lambda point: point["size"], messages, OVER_RINGS,
+                        ("bytes", "MB/s"))
+
+
 def over_nodes(report, name, title, words, value, unit):
     axes = f'set xlabel "nodes"\nset ylabel "{unit}"\nset xtics 1\nset yrange [0:*]\nset offsets 0.2, 0.2, 0, 0\n'
     return curve_figure(report, name, title, words, lambda point: all_rows.NODES.get(point["topology"]), value, axes,
@@ -229,8 +248,8 @@ def round_trip(turns, _):
 
 
 def compares(row):
-    """Check whether the value of a row is the ratio of two variants."""
-    return (len(row["turns"]) > 1 and re.search(r"[a-z]/[a-z]", row["what"]) and
+    """Check whether a row has a goal, and its value is the ratio of two variants."""
+    return (row["goal"] is not None and len(row["turns"]) > 1 and re.search(r"[a-z]/[a-z]", row["what"]) and
             min(row["value"], row["goal"], *row["spread"]) > 0)
 
 
@@ -260,9 +279,16 @@ def unsure(row):
     return min(row["spread"]) < row["goal"] < max(row["spread"])
 
 
-def goal_line(row):
+def verdict_of(row):
+    """Return the goal of a row as text, and whether it was met."""
+    if row["goal"] is None:
+        return "-", "reported"
     goal = f"{'≤' if row['op'] == '<=' else '≥'} {row['goal']:.2f}"
-    verdict = ("met" if met(row) else "missed") + (" ?" if unsure(row) else "")
+    return goal, ("met" if met(row) else "missed") + (" ?" if unsure(row) else "")
+
+
+def goal_line(row):
+    goal, verdict = verdict_of(row)
     low, high = row["spread"]
     return tag("tr", tag("td", esc(f"{row['id']} {row['what']}, {row['topology']}"), class_="what") +
                tag("td", f"{row['value']:.2f}", class_="number", data_is="value") +
@@ -311,13 +337,17 @@ def sections(report):
            "The line at 1 is hand-written RDMA verbs code, or the variant that the row names, measured alternately in the "
            "same kernel. Values to the right are better. Bars extend from the worst round to the best.",
            ratio_figure(report, "krdma", "krdma against raw verbs", "") +
-           ratio_figure(report, "vrfm", "vrfm, as programs use it", ""))
+           ratio_figure(report, "vrfm", "vrfm, as programs use it", "") +
+           ratio_figure(report, "ntr", "ntrdma against rxe, siw, and a ring with nothing around it", ""))
     yield ("Latency",
            "The first plot is the cumulative distribution, the second the tail. Both axes of time are logarithmic.",
            "".join(latency_figure(report, name, title) for name, title in LATENCIES.items()))
     yield ("Throughput over size", "",
            over_size(report, "curve/write-sizes", "krdma: WRITE stream", "16 in flight.") +
            over_size(report, "curve/vrfm-write-sizes", "vrfm: write()", "Time until the peer has all data. raw: RDMA WRITE from user space."))
+    yield ("Size of the rings of ntrdma", "",
+           over_rings(report, "curve/ntr-ring-sizes", "ntrdma: WRITE stream of 64 KiB",
+                      "16 in flight, two namespaces of one kernel. ring: a bare ring of the same size."))
     words = "All nodes share the processors of one host, so more machines would scale differently."
     yield ("Scaling over nodes", words,
            over_nodes(report, "curve/vrfm-nodes-bw", "One node writes 4 KiB blocks to all others",
@@ -327,11 +357,12 @@ def sections(report):
 
 
 def body(report):
-    good = sum(met(row) for row in report["rows"])
+    judged = [row for row in report["rows"] if row["goal"] is not None]
+    good = sum(met(row) for row in judged)
     yield tag("h1", "krdma, measured")
     yield facts(report)
     yield tag("p", f"All numbers: {tag('a', JSON, href=JSON)}.")
-    yield tag("h2", f"Goals: {good} of {len(report['rows'])} met")
+    yield tag("h2", f"Goals: {good} of {len(judged)} met")
     yield tag("p", "The value is the median of the rounds. A question mark means that rounds are on both sides of the "
               "goal, because the machine was too busy.")
     yield goals(report) + missing(report)

@@ -87,12 +87,14 @@ struct kbench_calls {
  * @poll: context of completion handlers, only for raw.c
  * @bracket: true if bottom halves are disabled during a post, see
  *	krdma_req_enqueue(); only for raw.c
+ * @read: true if a stream has READs instead of WRITEs; only for raw.c
  */
 struct kbench_variant {
 	const char *name;
 	const struct kbench_calls *calls;
 	enum ib_poll_context poll;
 	bool bracket;
+	bool read;
 };
 
 /**

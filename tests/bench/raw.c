@@ -410,7 +410,8 @@ static void kbench_raw_set(struct kbench_raw *raw, u32 slot, u32 i)
 	*wr = (struct ib_rdma_wr){
 		.wr.next = is_last ? NULL : &wr[1].wr,
 		.wr.wr_cqe = is_last ? &chain->cqe : &kbench_raw_part,
-		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.opcode = raw->variant->read ? IB_WR_RDMA_READ :
+						  IB_WR_RDMA_WRITE,
 		.wr.send_flags = is_last ? IB_SEND_SIGNALED : 0,
 		.wr.sg_list = &chain->sges[i],
 		.wr.num_sge = 1,
@@ -701,7 +702,8 @@ static int kbench_raw_register(struct kbench_raw *raw)
 {
 	struct ib_reg_wr reg = {
 		.wr.opcode = IB_WR_REG_MR,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			  IB_ACCESS_REMOTE_READ,
 	};
 	struct ib_mr *mr;
 	int ret;

@@ -50,7 +50,7 @@ def turn(value):
 
 text = matches(TEXT)
 # Required members of objects in a report, each with the function that checks its value.
-ROW = {"id": matches(ID), "what": text, "value": number, "goal": number, "op": ("<=", ">=").__contains__,
+ROW = {"id": matches(ID), "what": text, "value": number, "goal": optional(number), "op": ("<=", ">=").__contains__,
        "samples": many(number, 1), "spread": many(number, 2, 2), "topology": text, "turns": turns}
 POINT = {"id": matches(ID), "what": text, "size": natural, "topology": text, "turns": turns}
 HOST = {"processor": optional(text), "cpus": optional(natural), "release": optional(text)}

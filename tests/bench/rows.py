@@ -14,8 +14,13 @@ import typing
 
 SELF = "one kernel"
 TWO = "two nodes"
+SPACES = "two namespaces"
+PLAIN = "two machines plain"
+BELLS = "two machines doorbells"
 MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
-NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
+NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8))), SPACES: 1, PLAIN: 2, BELLS: 2}
+# Links of tools/vm for topologies that need a certain link.
+LINKS = {SPACES: "rxe", PLAIN: "ntr-shm", BELLS: "ntr-bell"}
 # Tests that create their own devices and links.
 LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "joining", "claimed", "grow", "cut", "cutpoke")
 # Results of a row: {variant: numbers of each round}.
@@ -39,7 +44,15 @@ class Row:
 
 def always(number):
     """Return a goal that does not depend on the kernel."""
-    return lambda kernel: number
+    return lambda facts: number
+
+
+def on_uml(number, otherwise):
+    """Return a goal for User-mode Linux, and one for kernels that an emulator may run."""
+    return lambda facts: number if facts["kernel"].startswith("uml") else otherwise
+
+
+reported = always(None)
 
 
 def has_tasklets(release):
@@ -49,7 +62,7 @@ def has_tasklets(release):
 
 
 def with_tasklets(number, otherwise):
-    return lambda release: number if has_tasklets(release) else otherwise
+    return lambda facts: number if has_tasklets(facts["release"]) else otherwise
 
 
 def paired(turns, first, second, figure):
@@ -142,6 +155,94 @@ def disturbed(id_, disturbance, test, variant, options, topologies=(SELF,), p50=
             for word, name, goal in (("p50", "p50", p50), ("p99.9", "p999", 2.00), ("longest", "max", 2.00))]
 
 
+def cpu_ratio(variant, against):
+    """Return the processor time of an operation of VARIANT divided by that of AGAINST."""
+    return lambda turns: paired(turns, variant, against, lambda turn: turn["cpu_ns"] / turn["n"])
+
+
+def per_second(name):
+    return lambda turns: [turn[name] * 1e9 / turn["ns"] for turn in turns["idle"]]
+
+
+def busy_percent(turns):
+    """Return the share of a processor that an idle kernel uses, in percent."""
+    return [100 * turn["cpu_ns"] / turn["ns"] for turn in turns["idle"]]
+
+
+WINDOWS = (PLAIN, BELLS)
+
+
+def ntr_rows():
+    """Return the rows of ntrdma.  Those with a ring or a doorbell need one kernel, which has both sides of the ring."""
+    big, small, wait, talk = "size=65536 depth=16", "size=4096 depth=64", "size=8", "size=64"
+
+    def row(name, what, test, variants, options, value, op, goal, *topologies):
+        return Row(f"ntr/{name}", what, f"ntr-{test}", variants, options, value, op,
+                   goal if callable(goal) else always(goal), topologies or (SPACES,))
+    yield row("write-64K-vs-ring", "WRITE stream 64 KiB bytes/s ntr/bare ring", "stream", "ring,ntr", big,
+              faster("ntr", "ring"), ">=", 0.85)
+    yield row("write-64K-vs-memcpy", "WRITE stream 64 KiB bytes/s ntr/memcpy", "stream", "memcpy,ntr", big,
+              faster("ntr", "memcpy"), ">=", reported)
+    yield row("write-64K-vs-rxe", "WRITE stream 64 KiB bytes/s ntr/rxe", "stream", "rxe,ntr", big, faster("ntr", "rxe"),
+              ">=", on_uml(20, 2))
+    yield row("write-64K-vs-rxe", "WRITE stream 64 KiB bytes/s ntr/rxe", "stream", "rxe,ntr", big, faster("ntr", "rxe"),
+              ">=", 2, *WINDOWS)
+    yield row("write-64K-vs-siw", "WRITE stream 64 KiB bytes/s ntr/siw", "stream", "siw,ntr", big, faster("ntr", "siw"),
+              ">=", 5)
+    yield row("read-64K", "stream 64 KiB bytes/s READ/WRITE", "stream", "ntr,read", big, faster("read", "ntr"), ">=", 0.90,
+              SPACES, *WINDOWS)
+    yield row("write-4K-vs-rxe", "WRITEs 4 KiB a second depth 64 ntr/rxe", "stream", "rxe,ntr", small,
+              faster("ntr", "rxe"), ">=", on_uml(6, 2))
+    yield row("write-4K-vs-rxe", "WRITEs 4 KiB a second depth 64 ntr/rxe", "stream", "rxe,ntr", small,
+              faster("ntr", "rxe"), ">=", 2, *WINDOWS)
+    yield row("write-8B-vs-bell", "sync WRITE 8 B p50 ntr/bare doorbell", "write", "bell,ntr", wait,
+              longer("ntr", "bell"), "<=", 1.5)
+    yield row("sendrecv-64B-vs-bell", "send and receive 64 B p50 ntr/bare doorbell", "echo", "bell,ntr", talk,
+              longer("ntr", "bell"), "<=", 2)
+    for topologies, goal in (((SPACES,), 0.4), (WINDOWS, 0.9)):
+        yield row("write-8B-vs-rxe", "sync WRITE 8 B p50 ntr/rxe", "write", "rxe,ntr", wait, longer("ntr", "rxe"), "<=",
+                  goal, *topologies)
+        yield row("sendrecv-64B-vs-rxe", "send and receive 64 B p50 ntr/rxe", "echo", "rxe,ntr", talk,
+                  longer("ntr", "rxe"), "<=", goal, *topologies)
+    yield row("write-8B-vs-line", "sync WRITE 8 B p50 ntr/polled cache line", "write", "line,ntr", wait,
+              longer("ntr", "line"), "<=", 15)
+    yield row("write-64K-cpu", "CPU time of a WRITE 64 KiB ntr/bare ring", "stream", "ring,ntr", big,
+              cpu_ratio("ntr", "ring"), "<=", 1.3)
+    yield row("tcp", "TCP stream bytes/s over ntr/over the adapter", "tcp", "tcp_rxe,tcp_ntr", "",
+              faster("tcp_ntr", "tcp_rxe"), ">=", 2, *WINDOWS)
+    yield row("ping", "ping p50 over ntr/over the adapter", "ping", "ping_rxe,ping_ntr", "",
+              longer("ping_ntr", "ping_rxe"), "<=", 1, *WINDOWS)
+    yield row("qps-64", "WRITE streams 64 KiB bytes/s 64 QPs/one", "stream", "one,many", "size=65536",
+              faster("many", "one"), ">=", 0.90, SPACES, *WINDOWS)
+    yield row("write-8B-beside-stream", "sync WRITE 8 B p99 beside a stream of 1 MiB/alone", "write", "alone,beside", wait,
+              longer("beside", "alone", "p99"), "<=", 4, SPACES, *WINDOWS)
+    yield row("idle-polls", "polls a second idle", "rest", "idle", "ms=5000", per_second("polls"), "<=", 0, SPACES, BELLS)
+    yield row("idle-bells", "doorbells a second idle", "rest", "idle", "ms=5000", per_second("bells"), "<=", 0, SPACES,
+              BELLS)
+    yield row("idle-cpu", "CPU time idle percent of a processor", "rest", "idle", "ms=5000", busy_percent, "<=", 0.1,
+              SPACES, BELLS)
+    yield row("idle-cpu", "CPU time idle percent of a processor", "rest", "idle", "ms=5000", busy_percent, "<=", 2, PLAIN)
+    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "cut", "dead_ms=1000",
+              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["cut"]], "<=", 1000)
+    yield row("cut-up", "peer back until UP ms", "cut", "cut", "dead_ms=1000",
+              lambda turns: [turn["up"] / 1e6 for turn in turns["cut"]], "<=", 1000)
+    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "cut", "",
+              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["cut"]], "<=", 1000, *WINDOWS)
+    yield row("cut-up", "peer back until UP ms", "cut", "cut", "",
+              lambda turns: [turn["up"] / 1e6 for turn in turns["cut"]], "<=", 1000, *WINDOWS)
+    for name, what, test, options, value in (
+            ("krdma-write-8B", "sync WRITE 8 B p50", "write", wait, longer("krdma_ntr", "krdma_rxe")),
+            ("krdma-write-4K", "async WRITE 4 KiB depth 64 ops/s", "stream", small, faster("krdma_ntr", "krdma_rxe")),
+            ("krdma-write-4K-chain16", "async WRITE 4 KiB chains of 16 ops/s", "stream", f"{small} chain=16",
+             faster("krdma_ntr", "krdma_rxe")),
+            ("krdma-sendrecv-64B", "send and receive 64 B p50", "echo", talk, longer("krdma_ntr", "krdma_rxe"))):
+        yield row(name, f"{what} krdma over ntr/over rxe", test, "krdma_rxe,krdma_ntr", options, value,
+                  ">=" if "ops" in what else "<=", reported, SPACES, *WINDOWS)
+    for size, name in ((4096, "4K"), (65536, "64K"), (1 << 20, "1M")):
+        yield row(f"vrfm-write-{name}", f"API write {name}iB bandwidth vrfm over ntr/over rxe", "vrfm",
+                  "vrfm_ntr,vrfm_rxe", f"size={size}", faster("vrfm_ntr", "vrfm_rxe"), ">=", reported)
+
+
 BOTH = (SELF, TWO)
 ROWS = (
     Row("krdma/write-8B-p50", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
@@ -231,6 +332,7 @@ ROWS = (
     *disturbed("vrfm/poke-cable-cut-500us", "cable cut, overload_us 500", "cutpoke", "cut", "overload_us=500 ms=2000", (TWO,)),
     *disturbed("vrfm/poke-joining-node", "node that joins with 64 MiB", "joining", "joining", "ms=3000"),
     *disturbed("vrfm/poke-proc-read", "/proc/rfm2g read in a loop", "reading", "reading", "ms=2000"),
+    *ntr_rows(),
 )
 
 
@@ -247,13 +349,17 @@ class Point:
 
     @property
     def options(self):
-        return f"size={self.size} ms=250 {self.more}".strip()
+        size = "" if "size=" in self.more else f"size={self.size} "
+        return f"{size}ms=250 {self.more}".strip()
 
 
 MANY = (TWO, *MORE)
 SIZES = (64, 256, 1024, 4096, 16384, 65536, 262144)
+RINGS = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)	# KiB
 POINTS = (
     *[Point("curve/write-sizes", "WRITE stream, 16 in flight", "stream", "raw,krdma", size, "depth=16") for size in SIZES],
+    *[Point("curve/ntr-ring-sizes", "WRITE stream 64 KiB over rings of this size", "ntr-stream", "ring,ntr", kib << 10,
+            f"size=65536 depth=16 ring_kb={kib}", topologies=(SPACES,)) for kib in RINGS],
     *[Point("curve/vrfm-write-sizes", "API writes of vrfm", "vrfm-rate", "raw,vrfm", size) for size in SIZES],
     Point("curve/vrfm-nodes-bw", "API writes 4 KiB to all others", "vrfm-rate", "vrfm", 4096, topologies=MANY),
     Point("curve/vrfm-nodes-rtt", "API write ping-pong with one of them", "vrfm-ping", "vrfm", 8, topologies=MANY),

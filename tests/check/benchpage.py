@@ -16,7 +16,7 @@ BENCH = TOP / "tools/bench"
 EXAMPLE = TOP / "tests/bench/example.json"
 SVG_NAMES = "http://www.w3.org/2000/svg"
 SVG = f"{{{SVG_NAMES}}}svg"
-FIGURES = 11
+FIGURES = 14
 SECONDS = 300
 # Files that are not JSON, or not a result of tools/bench.
 NONSENSE = {
@@ -132,11 +132,11 @@ def older(example):
 def problems(folder, log):
     text = EXAMPLE.read_text(encoding="utf-8")
     example = json.loads(text)
-    # The page of the example has 14 drawings: two of ratios, two of sizes, two of nodes, and two for each of four
+    # The page of the example has 18 drawings: three of ratios, three of sizes, two of nodes, and two for each of five
     # latencies.
-    yield report_fails(folder, "example", text, log, 14)
+    yield report_fails(folder, "example", text, log, 18)
     yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
-    yield report_fails(folder, "older version", older(example), log, 2)
+    yield report_fails(folder, "older version", older(example), log, 3)
     for what, data in NONSENSE.items():
         yield refusal_fails(folder, what, data, log)
     yield output_fails(folder, "JSON in a missing folder", ("--json", folder / "no/x.json"), log)

@@ -325,21 +325,22 @@ def scenarios():
         yield from tours(place, members)
 
 
-BENCH_LINE = re.compile(r"^((?:krdma|krping|vrfm)/\S+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
+BENCH_LINE = re.compile(r"^((?:krdma|krping|ntr|vrfm)/\S+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
 
 
 def bench(kernel):
     """Check that lines, JSON and page of tools/bench agree.  Goals are doubled, because the machine may be loaded."""
-    names = ["krdma/write-8B-p50", "krdma/connect-p50", "krdma/disconnect-ms", "krdma/connect-timeout"]
+    names = ["krdma/write-8B-p50", "krdma/connect-p50", "krdma/disconnect-ms", "krdma/connect-timeout",
+             "ntr/write-8B-vs-rxe", "ntr/cut-up"]
     curve = "curve/write-sizes"
 
     def check(log):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "bench.json")
             status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "3",
-                                  "--json", file, "--report", folder], log, 120 + SLACK, cwd=TOP)
-            # Four drawings of krdma: ratios, two of the latency of WRITEs, and throughput.
-            if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 4:
+                                  "--json", file, "--report", folder], log, 180 + SLACK, cwd=TOP)
+            # Four drawings of krdma: ratios, two of the latency of WRITEs, and throughput. Three of ntrdma: the first three.
+            if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 7:
                 return False
             report = json.loads(file.read_text(encoding="utf-8"))
         lines = [match.groups() for match in BENCH_LINE.finditer(read(log))]
@@ -349,7 +350,7 @@ def bench(kernel):
                 all(0 < row["value"] <= 2 * row["goal"] and row["samples"] for row in report["rows"]) and
                 {point["id"] for point in report["points"]} == {curve} and
                 report["kernel"] == kernel and report["hz"] > 0 and report["mtu"] > 0)
-    return plain(f"bench-{kernel}", check, (kernel,), 90, groups=("verbs", "drawing"))
+    return plain(f"bench-{kernel}", check, (kernel,), 120, groups=("verbs", "drawing"))
 
 
 def mutants_apply(log):
