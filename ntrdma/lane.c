@@ -112,11 +112,13 @@ static bool ntrdma_peer_has_bells(const struct ntrdma_peer *peer)
 
 /*
  * Start the poll. A softirq that is raised while interrupts are disabled in a
- * task would wait for the next interrupt, so the timer raises one.
+ * task would wait for the next interrupt, so the timer raises one. If bottom
+ * halves are disabled as well, the softirq runs when they are enabled, and the
+ * timer would only be slower.
  */
 static void ntrdma_lane_start(struct ntrdma_lane *lane)
 {
-	if (in_hardirq()) {
+	if (in_hardirq() || (irqs_disabled() && softirq_count())) {
 		napi_schedule(&lane->napi);
 	} else if (irqs_disabled()) {
 		hrtimer_start(&lane->timer, 0, HRTIMER_MODE_REL);
