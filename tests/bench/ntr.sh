@@ -18,8 +18,11 @@ ntr_options=/tmp/ntr.options
 
 if ((NODES == 1)); then
 	ntr_near=ntr8 ntr_far=ntr9
+	ntr_files=$ntr_debug/$ntr_near ntr_far_files=$ntr_debug/$ntr_far
 else
+	# The device of a machine has been renamed, its folder in debugfs has not.
 	ntr_near=ntr$NODE ntr_far=$ntr_near
+	ntr_files=$ntr_debug/ntr0 ntr_far_files=$ntr_files
 	ntr_net[ntr]=56
 fi
 
@@ -95,9 +98,11 @@ ntr_namespaces() {
 	local kind
 	ip netns add far && ip -n far link set lo up && insmod /modules/ntrdma.ko && echo >$ntr_options || return
 	for kind in ntr rxe siw; do
-		if ! ntr_join "$kind"; then
-			[[ $kind != ntr ]] || return
+		# rxe of older kernels has devices in any namespace, but connects only in the first one.
+		if [[ $kind != ntr && $KERNEL != uml* ]]; then
 			ntr_net[$kind]=
+		else
+			ntr_join "$kind" || return
 		fi
 	done
 	ntr_until 10 ntr_has ntr8 ntr 2 && ntr_until 10 ntr_has ntr9 ntr 1
@@ -118,17 +123,14 @@ ntr_begin() {
 	if ((NODES == 1)); then ntr_namespaces; else ntr_machines; fi
 }
 
+# The rig unloads the modules, and tries again while they are in use.
 ntr_end() {
-	if ((NODES == 1)); then
-		rmmod ntrdma && ip netns del far
-	else
-		rdma link del rxe8
-	fi
+	((NODES > 1)) || ip netns del far
 }
 
 # ntr_ring: print the size of a ring and of a chunk of the link, as ntrdma_bench needs them.
 ntr_ring() {
-	[[ $(<"$ntr_debug/$ntr_near/status") =~ ring\ ([0-9]+),\ chunk\ ([0-9]+) ]] &&
+	[[ $(<"$ntr_files/status") =~ ring\ ([0-9]+),\ chunk\ ([0-9]+) ]] &&
 		echo "${BASH_REMATCH[1]} ${BASH_REMATCH[2]}"
 }
 
@@ -161,7 +163,8 @@ ntr_turn() {
 	idle) ntr_idle "$@" ;;
 	tcp_*) ntr_tcp "${variant#tcp_}" ;;
 	ping_*) ntr_ping "${variant#ping_}" ;;
-	cut) ntr_cut ;;
+	pulled) ntr_cut ;;
+	*) return 1 ;;
 	esac
 }
 
@@ -223,7 +226,7 @@ ntr_now() {
 
 # Each device has two links: one to itself, and one to the other side.
 ntr_is_up() {
-	[[ $(<"$ntr_debug/$ntr_near/status") == *": up,"*": up,"* ]]
+	[[ $(<"$ntr_files/status") == *": up,"*": up,"* ]]
 }
 
 ntr_is_down() {
@@ -239,13 +242,13 @@ ntr_cut() {
 	sleep 0.5
 	[[ -d /proc/$pid ]] || { echo "cut: the stream has failed" >&2; return 1; }
 	begin=$(ntr_now)
-	echo 1 >"$ntr_debug/$ntr_far/cut"
+	echo 1 >"$ntr_far_files/cut"
 	wait $pid
 	failed=$(ntr_now)
 	ntr_until 10 ntr_is_down || return
 	sleep 1
 	again=$(ntr_now)
-	echo 0 >"$ntr_debug/$ntr_far/cut"
+	echo 0 >"$ntr_far_files/cut"
 	ntr_until 10 ntr_is_up || return
 	echo "n=1 ns=$(((failed - begin) * 1000)) up=$((($(ntr_now) - again) * 1000)) dead=$(</sys/module/ntrdma/parameters/dead_ms)"
 	# Let the other side notice it as well.

@@ -222,14 +222,14 @@ def ntr_rows():
     yield row("idle-cpu", "CPU time idle percent of a processor", "rest", "idle", "ms=5000", busy_percent, "<=", 0.1,
               SPACES, BELLS)
     yield row("idle-cpu", "CPU time idle percent of a processor", "rest", "idle", "ms=5000", busy_percent, "<=", 2, PLAIN)
-    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "cut", "dead_ms=1000",
-              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["cut"]], "<=", 1000)
-    yield row("cut-up", "peer back until UP ms", "cut", "cut", "dead_ms=1000",
-              lambda turns: [turn["up"] / 1e6 for turn in turns["cut"]], "<=", 1000)
-    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "cut", "",
-              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["cut"]], "<=", 1000, *WINDOWS)
-    yield row("cut-up", "peer back until UP ms", "cut", "cut", "",
-              lambda turns: [turn["up"] / 1e6 for turn in turns["cut"]], "<=", 1000, *WINDOWS)
+    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "pulled", "dead_ms=1000",
+              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["pulled"]], "<=", 1000)
+    yield row("cut-up", "peer back until UP ms", "cut", "pulled", "dead_ms=1000",
+              lambda turns: [turn["up"] / 1e6 for turn in turns["pulled"]], "<=", 1000)
+    yield row("cut-error", "peer cut off until the first error ms more than dead_ms", "cut", "pulled", "",
+              lambda turns: [turn["ns"] / 1e6 - turn["dead"] for turn in turns["pulled"]], "<=", 1000, *WINDOWS)
+    yield row("cut-up", "peer back until UP ms", "cut", "pulled", "",
+              lambda turns: [turn["up"] / 1e6 for turn in turns["pulled"]], "<=", 1000, *WINDOWS)
     for name, what, test, options, value in (
             ("krdma-write-8B", "sync WRITE 8 B p50", "write", wait, longer("krdma_ntr", "krdma_rxe")),
             ("krdma-write-4K", "async WRITE 4 KiB depth 64 ops/s", "stream", small, faster("krdma_ntr", "krdma_rxe")),
