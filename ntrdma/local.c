@@ -47,8 +47,15 @@
 #include "emulate.h"
 #include "win.h"
 
-/* Default size of a ring, in KiB. */
-#define NTRDMA_LOCAL_RING_KB	128
+/*
+ * Default size of a ring, in KiB: between the first members, and to others.
+ * Large rings are twice as fast (curve/ntr-ring-sizes of tools/bench), but 16
+ * members have 240 rings for each lane.
+ */
+#define NTRDMA_LOCAL_RING_KB	512
+#define NTRDMA_LOCAL_RING_MANY	128
+/* Number of the first members. */
+#define NTRDMA_LOCAL_FEW	4
 
 /**
  * struct ntrdma_local_window - memory that one member writes and another reads
@@ -222,9 +229,13 @@ static int ntrdma_local_pair_with(struct ntrdma_local *local,
 static size_t ntrdma_local_size(const struct ntrdma_dev *a,
 				const struct ntrdma_dev *b)
 {
+	u32 ring = ntrdma_ring_limit(a);
+
+	if (!ntrdma_ring_kb &&
+	    max(a->config.member, b->config.member) >= NTRDMA_LOCAL_FEW)
+		ring = NTRDMA_LOCAL_RING_MANY * SZ_1K;
 	return max_t(size_t, NTRDMA_INBOX_MIN,
-		     ntrdma_inbox_bytes(max(a->lanes, b->lanes), false,
-					ntrdma_ring_limit(a)));
+		     ntrdma_inbox_bytes(max(a->lanes, b->lanes), false, ring));
 }
 
 /* Make a new member and one that has joined peers of each other. */
