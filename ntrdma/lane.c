@@ -931,12 +931,14 @@ static bool ntrdma_lane_may_spin(const struct ntrdma_lane *lane)
 }
 
 /*
- * Check whether anything but a frame needs the poll or its processor: a task,
- * the end of the device, or a doorbell or a QP that scheduled the lane again.
+ * Check whether anything but a frame needs the poll or its processor: a task, or
+ * another poll, which may be that of the peer in the same kernel.
+ * The end of the device, a doorbell, or a QP that is ready also needs the poll.
  */
 static bool ntrdma_lane_is_wanted(const struct ntrdma_lane *lane)
 {
 	return need_resched() ||
+	       !list_empty(&this_cpu_ptr(&softnet_data)->poll_list) ||
 	       test_bit(NTRDMA_LANE_CLOSED, &lane->flags) ||
 	       test_bit(NAPI_STATE_MISSED, &lane->napi.state);
 }
