@@ -391,8 +391,9 @@ static bool ntrdma_link_look(struct ntrdma_peer *peer)
 
 /*
  * Return true if the session has ended, and must be closed. A lane that ran
- * late may have taken the words of the peer's next session for invalid ones. A
- * look after that sees the next session.
+ * late may have taken indexes or frames of the peer's next session for invalid
+ * ones. A look after that sees the next session. A frame with the seal of this
+ * session that cannot be parsed is a fault of the peer.
  */
 static bool ntrdma_link_step(struct ntrdma_peer *peer, bool tick)
 {
@@ -403,7 +404,7 @@ static bool ntrdma_link_step(struct ntrdma_peer *peer, bool tick)
 	if (peer->session.state == NTRDMA_LINK_LOSS && tick &&
 	    !ntrdma_win_is_cut(peer->dev))
 		ntrdma_link_begin(peer);
-	if (ntrdma_link_look(peer))
+	if (fault != NTRDMA_REASON_BAD_FRAME && ntrdma_link_look(peer))
 		return true;
 	if (fault) {
 		ntrdma_session_fail(&peer->session, fault);
