@@ -425,6 +425,10 @@ static void ntrdma_dev_stop(struct ntrdma_dev *dev)
 	ntrdma_lanes_stop(dev);
 	for (i = 0; i < NTRDMA_MEMBERS; i++)
 		ntrdma_peer_remove(dev, i);
+	/* Until it is reaped, the device is on the list of those that suspend. */
+	mutex_lock(&dev->mutex);
+	dev->config.lease = NULL;
+	mutex_unlock(&dev->mutex);
 	if (dev->started && ops->release)
 		ops->release(dev);
 	ntrdma_lanes_free(dev);
