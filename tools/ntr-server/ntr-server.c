@@ -241,7 +241,9 @@ static void join(struct server *server, int fd)
 		return;
 	}
 	say("machine %d is there", machine->id);
-	for (other = server->machine; other < server->machine + MACHINES; other++)
+	/* When a machine leaves, the new one is notified, and may turn out to have gone. */
+	for (other = server->machine;
+	     other < server->machine + MACHINES && machine->fd >= 0; other++)
 		if (other != machine && other->fd >= 0 && !tell_bells(server, other, machine))
 			leave(server, other, "it does not read");
 }
@@ -284,7 +286,7 @@ static void serve(struct server *server, int stop)
 static int open_memory(const char *path, unsigned long long size)
 {
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) :
-			memfd_create("ntr", MFD_CLOEXEC);
+			memfd_create("ntr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status))
@@ -297,6 +299,9 @@ static int open_memory(const char *path, unsigned long long size)
 		errx(2, "the size must be a power of 2, 256K to 1T: %llu", size);
 	if (!status.st_size && ftruncate(fd, size))
 		err(1, "%s: cannot set the size to %llu", path ? path : "memory", size);
+	/* A machine that shrinks the memory would end all others by SIGBUS. */
+	if (!path && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		err(1, "cannot seal the memory");
 	return fd;
 }
 
