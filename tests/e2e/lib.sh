@@ -154,6 +154,32 @@ page_commands() {
 		on && NF && block == number' "/add/$1" | sed -E 's/^\t//; s/\s+# .*$//'
 }
 
+# inject_failures: let allocations fail, of slabs and pages of any kind, for tasks that ask for it by fail-nth.
+inject_failures() {
+	local kind debug=/sys/kernel/debug
+	for kind in failslab fail_page_alloc; do
+		echo 0 >"$debug/$kind/probability"
+		echo -1 >"$debug/$kind/times"
+		echo N >"$debug/$kind/ignore-gfp-wait"
+		echo 0 >"$debug/$kind/verbose"
+	done
+	echo 0 >"$debug/fail_page_alloc/min-order"
+	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
+}
+
+# requests_counted: one case: krdma has counted one completion of each posted request of each kind, with or without an
+# error.
+requests_counted() {
+	local wrong
+	wrong=$(awk '{ split($1, name, "."); n[name[1], name[2]] = $2; kinds[name[2]] = 1 }
+		END { for (kind in kinds) {
+			left = n["posted", kind] - n["completed", kind] - n["failed", kind]
+			if (left) printf " %s:%d", kind, left } }' \
+		<(grep -E '^(posted|completed|failed)\.' /sys/kernel/debug/krdma/counters))
+	[[ -z $wrong ]]
+	ok $? "krdma counts one completion of each request$wrong"
+}
+
 # machine WORD N: let the host kill, boot, stop or continue (cont) machine N, which has no network adapter.
 machine() {
 	local ask=/exchange/.rig/ask.$2

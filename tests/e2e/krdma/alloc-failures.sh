@@ -34,18 +34,14 @@ refused="0 ENOMEM ENFILE"
 # Limit for the number of attempts, one for each allocation of a call. A test that reaches this limit fails.
 most=400
 
-# Configure fault injection: failures may hit slab and page allocations of any kind, and the kernel logs a stack for each.
+# Let allocations fail. The kernel logs a stack for each.
 arm() {
 	local kind
+	inject_failures
 	for kind in failslab fail_page_alloc; do
-		echo 0 >"$debug/$kind/probability"
-		echo -1 >"$debug/$kind/times"
-		echo N >"$debug/$kind/ignore-gfp-wait"
 		echo 2 >"$debug/$kind/verbose"
 		echo 0 >"$debug/$kind/verbose_ratelimit_interval_ms"
 	done
-	echo 0 >"$debug/fail_page_alloc/min-order"
-	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
 	# Copy the kernel log to a file, because its buffer is too small for all stacks.
 	cat /dev/kmsg >"$results/kmsg" 2>/dev/null &
 }

@@ -118,18 +118,6 @@ all_back() {
 	done
 }
 
-# One case: each posted request of every kind has completed once, with or without an error.
-counted() {
-	local wrong
-	wrong=$(awk '{ split($1, name, "."); n[name[1], name[2]] = $2; kinds[name[2]] = 1 }
-		END { for (kind in kinds) {
-			left = n["posted", kind] - n["completed", kind] - n["failed", kind]
-			if (left) printf " %s:%d", kind, left } }' \
-		<(grep -E '^(posted|completed|failed)\.' /sys/kernel/debug/krdma/counters))
-	[[ -z $wrong ]]
-	ok $? "krdma counts one completion of each request$wrong"
-}
-
 seed "$((10#$(date +%N) % 32768))"
 if ((NODE == 1)); then
 	# shellcheck disable=SC2086 # words of a command
@@ -171,7 +159,7 @@ else
 	barrier stopped
 fi
 kt release c
-counted
+requests_counted
 (($(wc -l </sys/kernel/debug/krdma/connections) == 1))
 ok $? "no connection is left: $(tail -n +2 /sys/kernel/debug/krdma/connections)"
 same_resources "$before" "resources are as before"

@@ -302,16 +302,8 @@ end_krdma() {
 	barrier released
 }
 
-# One case: each posted request of each kind has completed once, with or without an error.
 counted() {
-	local wrong
-	wrong=$(awk '{ split($1, name, "."); n[name[1], name[2]] = $2; kinds[name[2]] = 1 }
-		END { for (kind in kinds) {
-			left = n["posted", kind] - n["completed", kind] - n["failed", kind]
-			if (left) printf " %s:%d", kind, left } }' \
-		<(grep -E '^(posted|completed|failed)\.' /sys/kernel/debug/krdma/counters))
-	[[ -z $wrong ]]
-	ok $? "krdma counts one completion of each request$wrong"
+	requests_counted
 	(($(wc -l </sys/kernel/debug/krdma/connections) == 1))
 	ok $? "no connection is left: $(tail -n +2 /sys/kernel/debug/krdma/connections)"
 }

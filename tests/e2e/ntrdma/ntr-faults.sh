@@ -21,19 +21,6 @@
 debug=/sys/kernel/debug
 mountpoint -q $debug || mount -t debugfs none $debug
 
-# Failures may hit allocations of any kind.
-arm() {
-	local kind
-	for kind in failslab fail_page_alloc; do
-		echo 0 >"$debug/$kind/probability"
-		echo -1 >"$debug/$kind/times"
-		echo N >"$debug/$kind/ignore-gfp-wait"
-		echo 0 >"$debug/$kind/verbose"
-	done
-	echo 0 >"$debug/fail_page_alloc/min-order"
-	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
-}
-
 gone() { [[ ! -e /sys/class/infiniband/$1 && ! -e $debug/ntrdma/$1 ]]; }
 
 # creations NAME WORD...: one case for each kind of result.
@@ -84,7 +71,7 @@ add_all() {
 
 barrier begun
 if ((NODE == 1)); then
-	arm
+	inject_failures
 	rmmod ntrdma
 	load
 	links

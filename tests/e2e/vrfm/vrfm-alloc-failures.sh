@@ -28,18 +28,6 @@ settled() {
 	rfm_is ready && rfm_complete
 }
 
-arm() {
-	local kind
-	for kind in failslab fail_page_alloc; do
-		echo 0 >"$debug/$kind/probability"
-		echo -1 >"$debug/$kind/times"
-		echo N >"$debug/$kind/ignore-gfp-wait"
-		echo 0 >"$debug/$kind/verbose"
-	done
-	echo 0 >"$debug/fail_page_alloc/min-order"
-	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
-}
-
 # each NAME UNDO COMMAND...: repeat COMMAND, a shell function, and let its first allocation fail, then its second one,
 # and so on. UNDO reverts COMMAND if it succeeds although an allocation has failed.
 each() {
@@ -151,7 +139,7 @@ check "node $NODE creates a device" rfm_make 1M keepalive_ms=2000
 check "node $NODE is linked" within 30 settled
 barrier linked
 if ((NODE == 2)); then
-	arm
+	inject_failures
 	calls
 fi
 barrier called
