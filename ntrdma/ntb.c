@@ -167,7 +167,7 @@ static void ntrdma_ntb_take(struct ntrdma_ntb *x, unsigned int bell)
 	struct ntrdma_dev *dev;
 
 	ntb_db_set_mask(x->ntb, BIT_ULL(x->bit[bell]));
-	smp_mb__before_atomic(); /* Pairs with ntrdma_ntb_unmask(). */
+	smp_mb__before_atomic(); /* Pairs with ntrdma_ntb_unmask_bell(). */
 	set_bit(bell, &x->masked);
 	rcu_read_lock();
 	dev = rcu_dereference(x->notified);
@@ -409,7 +409,7 @@ static int ntrdma_ntb_alloc_inbox(struct ntrdma_ntb *x, resource_size_t out)
 	align = max_t(resource_size_t, align, PAGE_SIZE);
 	unit = max_t(resource_size_t, unit, PAGE_SIZE);
 	bytes = min3(max, out, (resource_size_t)NTRDMA_NTB_INBOX);
-	if (!is_power_of_2(align) || bytes < unit)
+	if (!is_power_of_2(align) || bytes < unit || bytes < NTRDMA_INBOX_MIN)
 		return -EINVAL;
 	/* A smaller inbox than the alignment needs no less memory. */
 	do {

@@ -265,7 +265,10 @@ refused() {
 		insmod /modules/ntrdma.ko
 		check "an inbox of 128 MiB is refused" within 5 logged "requires an inbox of more than 64 MiB"
 		check "there is no device then" no_devices
-		set_twin align 4096
+		set_twin align 4096 max 32768
+		check "an inbox of 32 KiB is refused" within 10 logged "cannot join: -22"
+		check "there is no device then, either" no_devices
+		set_twin max $((4 << 20))
 		check "the next attempt joins" within 10 devices_are
 	fi
 	barrier joined

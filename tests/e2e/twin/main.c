@@ -56,6 +56,10 @@ static bool twin_edge;
 module_param_named(edge, twin_edge, bool, 0644);
 MODULE_PARM_DESC(edge, "No event for a doorbell that arrived while it was masked");
 
+static unsigned int twin_max = TWIN_WINDOW;
+module_param_named(max, twin_max, uint, 0644);
+MODULE_PARM_DESC(max, "Maximum size of an inbox in bytes");
+
 static unsigned int twin_delay_us;
 module_param_named(delay_us, twin_delay_us, uint, 0644);
 MODULE_PARM_DESC(delay_us, "Time until writes and doorbells arrive, in us");
@@ -417,7 +421,7 @@ static int twin_mw_get_align(struct ntb_dev *ntb, int pidx, int widx,
 	if (size_align)
 		*size_align = 1;
 	if (size_max)
-		*size_max = TWIN_WINDOW;
+		*size_max = twin_max;
 	return 0;
 }
 
