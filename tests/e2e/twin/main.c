@@ -360,8 +360,23 @@ static u64 twin_link_is_up(struct ntb_dev *ntb, enum ntb_speed *speed,
 	return up;
 }
 
+/*
+ * Notify both clients if the link has come up or gone down. Another event would
+ * be a fault of the bridge: ntb_transport clears its scratchpads if the link is
+ * down, although the peer may have written them by then.
+ */
 static void twin_link_changed(void)
 {
+	static bool was_up;
+	unsigned long flags;
+	bool changed;
+
+	spin_lock_irqsave(&twin_lock, flags);
+	changed = twin_link() != was_up;
+	was_up = twin_link();
+	spin_unlock_irqrestore(&twin_lock, flags);
+	if (!changed)
+		return;
 	schedule_work(&twin_port[0].work);
 	schedule_work(&twin_port[1].work);
 }
