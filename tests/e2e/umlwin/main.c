@@ -166,7 +166,10 @@ static irqreturn_t uml_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* If the socket of the peer is full, it has not yet taken earlier doorbells. */
+/*
+ * If the socket of the peer is full, the doorbell is lost, and the peer looks at
+ * its rings at its next tick.
+ */
 static void uml_ring(struct ntrdma_dev *dev, u8 member, u8 lane)
 {
 	os_write_file(uml_bells[member], &lane, 1);
