@@ -73,13 +73,25 @@ leaves_in_order() {
 	kt release c
 	spied left=ERR
 	[[ $LINK == siw ]] || return 0
-	expect 0 spy first driver=$cxgb4
-	kt connect c "$server" 7000
+	connect_as_chelsio
 	kt_is 0 "connected with the driver id of a Chelsio adapter"
 	expect 0 send c 64
 	expect 64 receive c 64 10000
 	kt release c
 	spied left=SQD
+}
+
+# connect_as_chelsio: connect a device of siw that has the driver id of a Chelsio adapter. siw sometimes loses the first
+# message of a connection, see MISSED_START in krdma/quirks.c. With another driver id krdma does not work around this.
+# So try again.
+connect_as_chelsio() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		kt spy first driver=$cxgb4
+		kt connect c "$server" 7000 connect_ms=1000
+		((kt_ret != 0)) || return 0
+		kt release c
+	done
 }
 
 if ((NODE == 1)); then
