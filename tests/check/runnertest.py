@@ -86,7 +86,9 @@ class Copy:
         self.notes.write_text("", encoding="ascii")
         for log in self.cache.glob("krdma/check/*.log"):
             log.unlink()
-        return subprocess.Popen([self.top / "tools/check", *words], env={**self.env, **env}, text=True,
+        # A shell or nohup that has started this test may have let it ignore these signals.
+        command = ["env", "--default-signal=HUP,INT", self.top / "tools/check", *words]
+        return subprocess.Popen(command, env={**self.env, **env}, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 start_new_session=True)
 
