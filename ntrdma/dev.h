@@ -265,6 +265,8 @@ struct ntrdma_files {
  * @num_pds: number of protection domains
  * @stats: counters
  * @dir: folder in debugfs
+ * @enable_work: follows what was missed while the core had disabled the device
+ * @enable_work: follows what was missed while the core had disabled the device
  * @files: folders in sysfs
  */
 struct ntrdma_dev {
@@ -301,6 +303,7 @@ struct ntrdma_dev {
 	atomic_t num_pds;
 	struct ntrdma_stats __percpu *stats;
 	struct dentry *dir;
+	struct work_struct enable_work;
 	struct ntrdma_files files;
 };
 
@@ -411,6 +414,7 @@ void ntrdma_devs_exit(void);
 void ntrdma_peer_drop(struct ntrdma_dev *dev, u8 member,
 		      enum ntrdma_reason reason);
 void ntrdma_netdev_update(struct ntrdma_dev *dev);
+int ntrdma_enable_driver(struct ib_device *ib);
 void ntrdma_port_update(struct ntrdma_dev *dev);
 void ntrdma_dealloc_driver(struct ib_device *ib);
 

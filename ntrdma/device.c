@@ -10,6 +10,7 @@
  * Access to the device during ntrdma_dealloc_driver(), and how each ends:
  *
  * - Consumers: the core has removed them, so there are no QPs.
+ * - Work item of ntrdma_enable_driver(): ntrdma_dev_stop() cancels it.
  * - Link work and beat timer: ntrdma_links_stop().
  * - Doorbells, events of the interface, and peers that come and go: stop() of
  *   the back end.
@@ -351,6 +352,34 @@ void ntrdma_netdev_update(struct ntrdma_dev *dev)
 	ib_device_put(&dev->ib);
 }
 
+static void ntrdma_enable_work(struct work_struct *work)
+{
+	struct ntrdma_dev *dev = container_of(work, struct ntrdma_dev,
+					      enable_work);
+
+	ntrdma_files_update(dev);
+	ntrdma_netdev_update(dev);
+}
+
+/**
+ * ntrdma_enable_driver - follow what was missed while a device was disabled
+ * @ib: the core's device, which is registered again
+ *
+ * When "rdma dev set netns" moves a device, ib_device_try_get() fails for a
+ * moment, after the clients have released the device. Events of the interface
+ * and new peers are not followed then. The core also calls this function when it
+ * registers the device.
+ *
+ * Context: may sleep; the core holds its list of devices, so that a work item
+ * does the work.
+ * Return: 0.
+ */
+int ntrdma_enable_driver(struct ib_device *ib)
+{
+	queue_work(ntrdma_wq, &to_ntrdma_dev(ib)->enable_work);
+	return 0;
+}
+
 /*
  * Creation and end.
  */
@@ -381,6 +410,7 @@ static struct ntrdma_dev *ntrdma_dev_alloc(const struct ntrdma_config *config)
 	dev->guid = be64_to_cpu(guid);
 	dev->lanes = ntrdma_choose_lanes(dev);
 	mutex_init(&dev->files.mutex);
+	INIT_WORK(&dev->enable_work, ntrdma_enable_work);
 	INIT_LIST_HEAD(&dev->entry);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
@@ -417,6 +447,7 @@ static void ntrdma_dev_stop(struct ntrdma_dev *dev)
 	const struct ntrdma_backend_ops *ops = dev->config.ops;
 	u8 i;
 
+	cancel_work_sync(&dev->enable_work);
 	ntrdma_links_stop(dev);
 	ntrdma_debugfs_remove(dev);
 	ntrdma_files_remove(dev);

@@ -142,6 +142,7 @@ static const struct ib_device_ops ntrdma_ops = {
 	.destroy_cq = ntrdma_destroy_cq,
 	.destroy_qp = ntrdma_destroy_qp,
 	.destroy_srq = ntrdma_destroy_srq,
+	.enable_driver = ntrdma_enable_driver,
 	.fill_res_cq_entry = ntrdma_fill_res_cq,
 	.fill_res_mr_entry = ntrdma_fill_res_mr,
 	.fill_res_qp_entry = ntrdma_fill_res_qp,

@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # ntr-namespaces: the commands of Documentation/ntrdma.rst connect two network namespaces of one kernel, and a container.
-# krping and nverbs run between them. The devices end with their namespaces, and the module can be unloaded.
+# krping and nverbs run between them. The devices end with their namespaces. A device that has moved to another
+# namespace follows its interface. Afterwards the module can be unloaded.
 #
 #   namespace red (server) <--- krping, nverbs over ntrdma ---> namespace blue (client)
 #   namespace web, a container <--- bridge ---> namespace red, krping over ntrdma
@@ -109,7 +110,29 @@ verbs() {
 	done
 }
 
-devices_end() { [[ $(rdma link) != *ntr[1-4]/* ]]; }
+# link_is STATE: the link of the device ntr5 to itself has this state.
+link_is() {
+	grep "^peer [0-9]*: $1," /sys/kernel/debug/ntrdma/ntr5/status >/dev/null
+}
+
+# A device in another namespace follows its interface, which stays where it is.
+moves() {
+	check "namespaces have RDMA devices of their own" within 10 rdma system set netns exclusive
+	ip netns attach home $$ && ip netns add green && ip link add green1 type veth peer name green1b &&
+		ip link set green1b up && ip link set green1 up && rdma link add ntr5 type ntr netdev green1
+	ok $? "a device that can move"
+	check "the device moves to another namespace" rdma dev set ntr5 netns green
+	ip link set green1 down
+	check "the device knows that its interface is down" within 5 link_is off
+	check "the device moves back" ip netns exec green rdma dev set ntr5 netns home
+	ip link set green1 up
+	check "the device knows that its interface is up" within 5 link_is up
+	ip link del green1
+	ip netns del green
+	ip netns del home
+}
+
+devices_end() { [[ $(rdma link) != *ntr[1-5]/* ]]; }
 
 connect
 pings
@@ -118,5 +141,7 @@ container
 check "the namespace red is removed" ip netns del red
 check "the namespace blue is removed" ip netns del blue
 check "the devices end with their namespaces" within 10 devices_end
+moves
+check "the device ends with its interface" within 10 devices_end
 check "ntrdma is unloaded" rmmod ntrdma
 finish
