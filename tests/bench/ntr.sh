@@ -82,6 +82,11 @@ ntr_until() {
 	done
 }
 
+# ntr_without_bridge: print the option with which ntrdma leaves the bridge of ntr_bridge() alone.
+ntr_without_bridge() {
+	[[ ! -d /sys/module/ntr_twin ]] || echo ntb=off
+}
+
 # ntr_load [OPTION]...: let ntrdma be loaded with these options. Machines have only the defaults.
 ntr_load() {
 	[[ $(<$ntr_options) != "$*" ]] || return 0
@@ -90,7 +95,8 @@ ntr_load() {
 		return 1
 	fi
 	[[ ! -d /sys/module/ntrdma ]] || rmmod ntrdma || return
-	insmod /modules/ntrdma.ko "$@" && ntr_add ntr && ntr_until 10 ntr_has ntr8 ntr 2 && ntr_until 10 ntr_has ntr9 ntr 1 &&
+	# shellcheck disable=SC2046 # a word, or none
+	insmod /modules/ntrdma.ko $(ntr_without_bridge) "$@" && ntr_add ntr && ntr_until 10 ntr_has ntr8 ntr 2 && ntr_until 10 ntr_has ntr9 ntr 1 &&
 		echo "$*" >$ntr_options
 }
 
@@ -182,10 +188,12 @@ ntr() {
 		esac
 	done
 	ntr_load "${load[@]}" || return
-	if [[ $test == vrfm ]]; then
-		ntr_vrfm "$rounds" "ms=$ms" "${rest[@]}"
+	case $test in
+	vrfm | bridge)
+		"ntr_$test" "$rounds" "ms=$ms" "${rest[@]}"
 		return
-	fi
+		;;
+	esac
 	for ((round = 1; round <= rounds; round++)); do
 		for ((i = 0; i < ${#variants[@]}; i++)); do
 			variant=${variants[round % 2 ? ${#variants[@]} - 1 - i : i]}
@@ -294,4 +302,54 @@ ntr_vrfm_make() {
 	mkdir "$dir" && echo $(($1 + 1)) >"$dir/node_id" && echo 4M >"$dir/size" && echo "$3.$4" >"$dir/listen" &&
 		echo $((5565 + $1)) >"$dir/port" && echo 1 >"$dir/enable" && mkdir "$peer" &&
 		echo $((5565 + $2)) >"$peer/port" && echo "$3.$5" >"$peer/addr"
+}
+
+# --- a bridge, which User-mode Linux emulates ---
+
+# ntr_bridge ROUNDS [NAME=NUMBER]...: measure a stream over both ends of a bridge, first by ntrdma, then by rxe on
+# ntb_netdev. Both need the whole bridge, so they cannot take turns. The bridge stays, because its module cannot be
+# unloaded, but ntr_load() does not use it.
+ntr_bridge() {
+	local before status=0
+	if [[ ! -e /modules/ntb_netdev.ko ]] || ((NODES > 1)); then
+		echo "skip no bridge is emulated on this kernel"
+		return
+	fi
+	# Let the next job load ntrdma again.
+	echo none >$ntr_options
+	before=$(ls /sys/class/net)
+	[[ ! -d /sys/module/ntrdma ]] || rmmod ntrdma || return
+	[[ -d /sys/module/ntr_twin ]] || insmod /modules/ntr_twin.ko || return
+	insmod /modules/ntrdma.ko && ntr_over bridge_ntr "$@" || status=$?
+	rmmod ntrdma && insmod /modules/ntb_transport.ko && insmod /modules/ntb_netdev.ko || status=$?
+	((status != 0)) || ntr_over bridge_rxe "$@" || status=$?
+	rmmod ntb_netdev ntb_transport || status=$?
+	return $status
+}
+
+ntr_has_interfaces() {
+	(($(ls /sys/class/net | wc -l) == $(wc -l <<<"$before") + 2))
+}
+
+# ntr_over VARIANT ROUNDS [NAME=NUMBER]...: give both sides an end of the bridge, and run the turns of a variant. The two
+# interfaces that are not in $before are the ends.
+ntr_over() {
+	local variant=$1 rounds=$2 near far round out
+	local -A ntr_net=([bridge]=60)
+	shift 2
+	ntr_until 10 ntr_has_interfaces || return
+	{ read -r near && read -r far; } < <(comm -13 <(sort <<<"$before") <(ls /sys/class/net | sort))
+	ip addr add 10.60.0.2/24 dev "$near" && ip link set "$near" up && ip link set "$far" netns far &&
+		far ip addr add 10.60.0.1/24 dev "$far" && far ip link set "$far" up || return
+	if [[ $variant == bridge_rxe ]]; then
+		rdma link add bridge8 type rxe netdev "$near" && far rdma link add bridge9 type rxe netdev "$far" || return
+	fi
+	ntr_until 10 busybox ping -c 1 -W 1 10.60.0.1 >/dev/null || return
+	for ((round = 1; round <= rounds; round++)); do
+		out=$(ntr_kb stream raw bridge "$@") || return
+		sed "/^kernel /!s/^\([a-z]* 1 \)\?/$variant $round /" <<<"$out"
+	done
+	if [[ $variant == bridge_rxe ]]; then
+		rdma link del bridge8 && far rdma link del bridge9
+	fi
 }

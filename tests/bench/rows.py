@@ -191,6 +191,8 @@ def ntr_rows():
               ">=", 5)
     yield row("read-64K", "stream 64 KiB bytes/s READ/WRITE", "stream", "ntr,read", big, faster("read", "ntr"), ">=", 0.90,
               SPACES, *WINDOWS)
+    yield row("bridge-64K-vs-rxe", "WRITE stream 64 KiB bytes/s over a bridge rxe/ntr", "bridge", "bridge_ntr,bridge_rxe",
+              big, faster("bridge_rxe", "bridge_ntr"), "<=", 0.3)
     yield row("write-4K-vs-rxe", "WRITEs 4 KiB a second depth 64 ntr/rxe", "stream", "rxe,ntr", small,
               faster("ntr", "rxe"), ">=", on_uml(6, 2))
     yield row("write-4K-vs-rxe", "WRITEs 4 KiB a second depth 64 ntr/rxe", "stream", "rxe,ntr", small,
