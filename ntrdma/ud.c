@@ -73,7 +73,7 @@ static int ntrdma_ud_copy(struct ntrdma_qp *qp, const struct ntrdma_wqe *wqe,
 			       to, wqe->total, NTRDMA_COPY_OUT);
 }
 
-/* Return false if the ring of @peer has no room. */
+/* Return false if the ring of @peer has no room now. */
 static bool ntrdma_ud_send(struct ntrdma_qp *qp, struct ntrdma_wqe *wqe,
 			   struct ntrdma_peer *peer)
 {
@@ -86,9 +86,12 @@ static bool ntrdma_ud_send(struct ntrdma_qp *qp, struct ntrdma_wqe *wqe,
 		return true;
 	}
 	if (!ntrdma_slot_reserve(&slot, peer, qp->lane->number, frame.bytes)) {
-		if (!ntrdma_ring_is_blocked(peer, qp->lane->number))
+		if (!ntrdma_ring_is_stuck(peer, qp->lane->number))
 			return false;
-		/* Do not let this peer hold up datagrams to the others. */
+		/*
+		 * Do not let this peer hold up datagrams to the others, or
+		 * consumers that wait for the end of their datagrams.
+		 */
 		ntrdma_count(qp->dev, NTRDMA_STAT_UD_DROPPED);
 		ntrdma_ud_done(qp, wqe, IB_WC_SUCCESS);
 		return true;

@@ -220,7 +220,12 @@ short_cut() {
 	if ((NODE == 2)); then
 		network loss 100%
 		kt_start late send c 64
-		sleep 0.5
+		# Messages of the CM are dropped, and do not wait for the end of the interruption or of the session.
+		kt connect d "$server" 7000 connect_ms=300
+		kt_is ETIMEDOUT "a connect during an interruption times out"
+		kt_within 300 1000 "a connect during an interruption times out in time"
+		kt release d
+		kt_within 0 500 "a connection that has timed out is released"
 		network
 		kt_result late 10
 		kt_is 0 "a message that is sent during a short interruption arrives"
