@@ -188,6 +188,11 @@ machine() {
 	while [[ -e $ask ]]; do pause 0.05; done
 }
 
+# on N COMMAND...: run a command on node N only. Succeed on the other nodes.
+on() {
+	[[ $NODE != "$1" ]] || "${@:2}"
+}
+
 is_one_of() {
 	local wanted=$1 word
 	shift

@@ -149,7 +149,7 @@ bulk() {
 	fi
 	barrier bulk-over
 	kt release $slot
-	((NODE != 1)) || expect 0 release b
+	on 1 expect 0 release b
 }
 
 network_ready

@@ -75,7 +75,7 @@ for i in 1 2 3; do
 	((i > NODE || NODE == 4)) || is $((4096 * i)) $((10 + i)) "node $NODE has word $i before node 4 removes its device"
 	barrier "seen$i"
 done
-((NODE != 4)) || check "node 4 removes its device" rfm_unmake
+on 4 check "node 4 removes its device" rfm_unmake
 barrier gone
 if ((NODE < 4)); then
 	for i in 1 2 3; do
@@ -89,9 +89,9 @@ barrier summed
 # slowly, so the other nodes have received only a part when a blackhole replaces its qdisc. A blackhole accepts and drops all
 # packets, because rxe stops if packets are rejected (see network_ready() in lib.sh).
 part=524288
-((NODE != 4)) || check "node 4 recreates its device" rfm_make 1M keepalive_ms=5000 direct=off
+on 4 check "node 4 recreates its device" rfm_make 1M keepalive_ms=5000 direct=off
 check "node $NODE is linked and complete after node 4 came back" within 60 settled
-((NODE != 4)) || check "all peers have the writes of node 4" rfm_settle
+on 4 check "all peers have the writes of node 4" rfm_settle
 sleep 0.5
 barrier again
 if ((NODE == 4)); then

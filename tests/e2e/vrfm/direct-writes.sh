@@ -175,7 +175,7 @@ claimed() {
 		sleep 1
 	fi
 	barrier watches
-	((NODE != 1)) || check "node 1 writes a block into the range that node 3 watches" rfm fill 262144 65536 4
+	on 1 check "node 1 writes a block into the range that node 3 watches" rfm fill 262144 65536 4
 	if ((NODE == 3)); then
 		begun=$SECONDS
 		wait "$pid"
@@ -192,11 +192,11 @@ claimed() {
 # Peers that may write directly have to acknowledge a watch. A watcher must not wait for the acknowledgment of a silent peer.
 silent() {
 	barrier silent-begins
-	((NODE != 3)) || network loss 100%
+	on 3 network loss 100%
 	barrier is-silent
-	((NODE != 2)) || results own silent 786000
+	on 2 results own silent 786000
 	barrier silence-over
-	((NODE != 3)) || network
+	on 3 network
 	check "node $NODE is linked with both peers after node 3 was silent" within 60 rfm_is ready
 	check "all nodes are equal after node 3 was silent" equal silent
 }

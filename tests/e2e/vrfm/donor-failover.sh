@@ -82,14 +82,14 @@ barrier amid
 donor=$(</exchange/donor)
 other=$((3 - donor))
 echo "# the donor is node $donor"
-((NODE != donor)) || rfm poke $word 77
+on "$donor" rfm poke $word 77
 if ((NODE == 3)); then
 	check "node 3 receives a word of the donor while it loads" rfm await $word 77 $((10 * slow))
 	(($(loading pages_loaded) < filled / 4096)) && [[ $(loading donor) == "$donor" ]]
 	ok $? "node 3 has not loaded the image yet: $(loading pages_loaded) pages"
 fi
 barrier written
-((NODE != donor)) || check "the donor is cut off" network loss 100%
+on "$donor" check "the donor is cut off" network loss 100%
 if ((NODE == 3)); then
 	check "node 3 notices that the donor is cut off" within 60 rfm_is down "$donor"
 	check "node 3 loads the image of the next donor" within 60 settled "$other"
@@ -99,7 +99,7 @@ if ((NODE == 3)); then
 	is $word 77 "node 3 keeps the word that the first donor wrote during the load"
 fi
 barrier loaded
-((NODE != other)) || check "node $other receives the word of the first donor from node 3" rfm await $word 77 $((30 * slow))
+on "$other" check "node $other receives the word of the first donor from node 3" rfm await $word 77 $((30 * slow))
 ((NODE == donor)) || rfm_settle $((NODE == 3 ? other : 3))
 ((NODE == donor)) || rfm sum >"/exchange/sum-$NODE"
 barrier summed

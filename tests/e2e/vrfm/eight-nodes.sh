@@ -41,7 +41,7 @@ ok $? "node $NODE writes a part of its own, and one that all nodes write"
 barrier written
 # Words that all nodes wrote may differ between the nodes, which receive the writes in different orders. So node 1
 # writes these words again.
-((NODE != 1)) || rfm fill 4096 20000 9
+on 1 rfm fill 4096 20000 9
 barrier once
 check "all nodes are equal after writing at once" equal first
 for ((i = 1; i <= NODES; i++)); do

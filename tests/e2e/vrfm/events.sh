@@ -126,7 +126,7 @@ dark() {
 
 # While node 2 catches up over a slow link, send more events than the link has room for.
 catching_up() {
-	((NODE != 1)) || network loss 100%
+	on 1 network loss 100%
 	check "node $NODE notices that the link is cut" within 60 rfm_is down
 	barrier broken
 	if ((NODE == 1)); then
@@ -139,7 +139,7 @@ catching_up() {
 	fi
 	barrier burst
 	check "node $NODE is ready after catching up" within 120 rfm_is ready
-	((NODE != 1)) || rfm_settle
+	on 1 rfm_settle
 	barrier ready
 	if ((NODE == 2)); then
 		hears 1 "$(numbers 1 100)" "100 events sent while node 2 catches up are delivered in order"

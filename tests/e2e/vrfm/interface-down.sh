@@ -68,7 +68,7 @@ check "round 0: node $NODE writes" write 0
 equal 0
 
 # The interface stays down until all links of its node are down, while all nodes write.
-((NODE != down)) || check "the interface of node $down goes down" interface_down
+on "$down" check "the interface of node $down goes down" interface_down
 barrier down
 check "round 1: node $NODE writes" write 1
 if ((NODE == down)); then
@@ -79,19 +79,19 @@ else
 fi
 check "round 2: node $NODE writes" write 2
 barrier written
-((NODE != down)) || check "the interface of node $down comes up" up
+on "$down" check "the interface of node $down comes up" up
 equal 2
 check "node $NODE has the words of round 1" has 1
 
 # The interface is down for a shorter time than peers need to detect that.
-((NODE != down)) || check "the interface of node $down goes down for a short time" interface_down
-((NODE != down)) || check "the interface of node $down comes up after a short time" up
+on "$down" check "the interface of node $down goes down for a short time" interface_down
+on "$down" check "the interface of node $down comes up after a short time" up
 barrier blink
 check "round 3: node $NODE writes" write 3
 equal 3
 
 # While the interface is down, remove the device, reload the modules, and create the device.
-((NODE != down)) || check "the interface of node $down goes down for a reload" interface_down
+on "$down" check "the interface of node $down goes down for a reload" interface_down
 barrier third
 check "round 4: node $NODE writes" write 4
 if ((NODE == down)); then

@@ -99,15 +99,15 @@ together() {
 
 # Node 3 removes its device, and node 2 recreates its device afterwards. So only node 1 can give node 2 the words of node 3.
 late() {
-	((NODE != 3)) || check "node 3 removes its device" rfm_unmake
+	on 3 check "node 3 removes its device" rfm_unmake
 	barrier three-is-gone
 	if ((NODE == 2)); then
 		check "node 2 removes its device" rfm_unmake
 		check "node 2 creates its device with a new epoch" rfm_make $size
 	fi
 	((NODE == 3)) || check "node $NODE is linked with node $((3 - NODE)) and complete" within 30 settled $((3 - NODE))
-	((NODE != 2)) || is 192 103 "node 2 has the word of the departed node 3"
-	((NODE != 2)) || is 128 102 "node 2 has the word of its own former epoch"
+	on 2 is 192 103 "node 2 has the word of the departed node 3"
+	on 2 is 128 102 "node 2 has the word of its own former epoch"
 	barrier late
 	equal late 1 2
 	barrier late-over
@@ -137,14 +137,14 @@ last_words() {
 		check "node 3 writes its last words, and node 1 receives them" rfm_settle 1
 	fi
 	barrier last-words
-	((NODE != 1)) || is 1024 31 "node 1 has the last word of node 3"
-	((NODE != 2)) || is 1024 0 "node 2 lacks the last word of node 3"
+	on 1 is 1024 31 "node 1 has the last word of node 3"
+	on 2 is 1024 0 "node 2 lacks the last word of node 3"
 	# Words that nodes 1 and 2 write now must survive the transfer of the last words of node 3.
 	((NODE == 3)) || rfm poke $((2048 + 4 * NODE)) $((40 + NODE))
 	barrier seen
-	((NODE != 3)) || check "node 3 removes its device after its last words" rfm_unmake
+	on 3 check "node 3 removes its device after its last words" rfm_unmake
 	barrier gone
-	((NODE != 2)) || check "node 2 adds its peer node 3" rfm_peer 3
+	on 2 check "node 2 adds its peer node 3" rfm_peer 3
 	if ((NODE == 2)); then
 		check "node 2 receives the last word of node 3 from node 1" rfm await 1024 31 $((30 * slow))
 		is 192 32 "node 2 has the second last word of node 3"
@@ -154,7 +154,7 @@ last_words() {
 	equal last-words 1 2
 	((NODE == 3)) || is 2056 42 "node $NODE has the word that node 2 wrote before the transfer"
 	barrier last-words-over
-	((NODE != 3)) || check "node 3 recreates its device" rfm_make $size
+	on 3 check "node 3 recreates its device" rfm_make $size
 	check "node $NODE is linked with both peers" within 30 settled
 	barrier all-again
 	equal again 1 2 3
@@ -201,7 +201,7 @@ former_life() {
 	shift
 	check "$text: node $NODE creates a device with two peers" rfm_make $size
 	check "$text: node $NODE is linked with both peers and complete" within 30 settled
-	((NODE != 3)) || rfm poke 3072 60
+	on 3 rfm poke 3072 60
 	check "$text: node $NODE has the first word of node 3" rfm await 3072 60 $((30 * slow))
 	barrier "former-$text"
 	cut 1
@@ -248,7 +248,7 @@ halves() {
 		rfm_settle $((5 - NODE))
 	fi
 	barrier halves
-	((NODE != 3)) || check "node 3 removes its device before nodes 1 and 2 meet" rfm_unmake
+	on 3 check "node 3 removes its device before nodes 1 and 2 meet" rfm_unmake
 	barrier half
 	if ((NODE < 3)); then
 		check "node $NODE adds its peer node $((3 - NODE))" rfm_peer $((3 - NODE))
@@ -289,7 +289,7 @@ last_zero() {
 		check "round $i: nodes 1 and 2 receive the word of node 3" rfm_settle
 	fi
 	barrier "zero-written-$i"
-	((NODE != 2)) || rmdir "$dir"/1 "$dir"/3
+	on 2 rmdir "$dir"/1 "$dir"/3
 	barrier "zero-cut-$i"
 	if ((NODE == 3)); then
 		within 30 rfm_is down 2
@@ -298,15 +298,15 @@ last_zero() {
 		check "round $i: node 3 removes its device" rfm_unmake
 	fi
 	barrier "zero-gone-$i"
-	((NODE != 2)) || is 4096 $((70 + i)) "round $i: node 2 lacks the zero of node 3"
+	on 2 is 4096 $((70 + i)) "round $i: node 2 lacks the zero of node 3"
 	barrier "zero-seen-$i"
-	((NODE != 2)) || check "round $i: node 2 adds its peer node 1" rfm_peer 1
+	on 2 check "round $i: node 2 adds its peer node 1" rfm_peer 1
 	((NODE == 3)) || check "round $i: nodes 1 and 2 are linked and complete" within 30 settled $((3 - NODE))
-	((NODE != 2)) || check "round $i: node 2 receives the zero of node 3 from node 1" rfm await 4096 0 $((30 * slow))
+	on 2 check "round $i: node 2 receives the zero of node 3 from node 1" rfm await 4096 0 $((30 * slow))
 	barrier "zero-got-$i"
 	equal "zero-$i" 1 2
-	((NODE != 1)) || is 4096 0 "round $i: node 1 keeps the zero of node 3"
-	((NODE != 1)) || rmdir "$dir/3"
+	on 1 is 4096 0 "round $i: node 1 keeps the zero of node 3"
+	on 1 rmdir "$dir/3"
 	barrier "zero-over-$i"
 }
 

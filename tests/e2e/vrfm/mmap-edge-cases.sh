@@ -103,9 +103,9 @@ for us in 50 1000000; do
 		at=$((at + room))
 		barrier "$case$us-seen"
 	done
-	((NODE != 1)) || results python3 /add/ordinary-tools "$RFM" 1048576
-	((NODE != 1)) || killed
-	((NODE != 1)) || check "flush_us=$us: no page is watched after all programs have ended" within 30 calm
+	on 1 results python3 /add/ordinary-tools "$RFM" 1048576
+	on 1 killed
+	on 1 check "flush_us=$us: no page is watched after all programs have ended" within 30 calm
 	check "flush_us=$us: all stores of node $NODE are sent" rfm_settle
 	barrier "quiet$us"
 	rfm sum >"/exchange/sum$us-$NODE"

@@ -49,7 +49,7 @@ peer() {
 	mkdir "$dir/peers/$1" && put "$dir/peers/$1/addr" "$2"
 }
 
-on() {
+enable_device() {
 	put "$dir/enable" 1
 }
 
@@ -105,7 +105,7 @@ turned_away() {
 	barrier "$1-listens"
 	if [[ -v text ]]; then
 		mark "$text"
-		check "$1: node $NODE is enabled" on
+		check "$1: node $NODE is enabled" enable_device
 		check "$1: node $NODE logs the refusal" within 20 said "$text"
 		sleep 4
 		check "$1: node $NODE logs the refusal once" once "$text"
@@ -161,7 +161,7 @@ two_in_one() {
 	esac
 	barrier made
 	if ((NODE < 3)); then
-		check "node 1 has two peers at one address" on
+		check "node 1 has two peers at one address" enable_device
 		check "node $NODE is linked with the valid one of two peers at one address" within 20 is ready $((3 - NODE))
 		sleep 5
 		[[ $(links $((3 - NODE))) == 1 ]]
@@ -180,19 +180,19 @@ same_id_twice() {
 	*) device 1 keepalive_ms=60000 && peer 3 "$(addr4 3)" ;;
 	esac
 	if ((NODE != 2)); then
-		check "node $NODE is enabled, with node 1 at any address" on
+		check "node $NODE is enabled, with node 1 at any address" enable_device
 		check "node $NODE is linked, with node 1 at any address" within 20 is ready $((4 - NODE))
 		# Keep the link for a while before node 2 connects: node 3 must not replace it.
 		sleep 3
 	fi
 	local twice="another node with that id is linked"
 	# Mark the log before node 2, the second node with id 1, connects.
-	((NODE != 3)) || mark "node 1: refused: $twice"
+	on 3 mark "node 1: refused: $twice"
 	barrier first
 	case $NODE in
 	2)
 		mark "node 3: refused us: $twice"
-		check "node 2 is enabled with the id of node 1" on
+		check "node 2 is enabled with the id of node 1" enable_device
 		check "node 2 with the id of a linked node is refused" within 30 said "node 3: refused us: $twice"
 		sleep 6
 		check "node 2 with the id of a linked node logs the refusal once" once "node 3: refused us: $twice"
@@ -220,14 +220,14 @@ same_id_twice() {
 		check "node 3 receives the word of the second node with one id" rfm await 64 5 $((60 * slow))
 	fi
 	barrier taken
-	((NODE != 1)) || network
+	on 1 network
 	check "node $NODE removes its device after two nodes with one id" rfm_unmake
 	barrier buried
 }
 
 configured() {
 	device $((NODE * 10))
-	check "node $NODE enables a device without peers" on
+	check "node $NODE enables a device without peers" enable_device
 	refused "Invalid argument" "peer 256 is refused" mkdir "$dir/peers/256"
 	refused "Invalid argument" "peer 01 is refused" mkdir "$dir/peers/01"
 	refused "Invalid argument" "peer +1 is refused" mkdir "$dir/peers/+1"
@@ -260,11 +260,11 @@ configured() {
 	check "an unused address of a peer is accepted" put "$dir/peers/200/addr" 10.56.0.200
 	check "a device with peers is disabled" put "$dir/enable" 0
 	mkdir "$dir/peers/${NODE}0" && put "$dir/peers/${NODE}0/addr" any
-	refused "Invalid argument" "enabling a device with itself as a peer is refused" on
+	refused "Invalid argument" "enabling a device with itself as a peer is refused" enable_device
 	[[ ! -e $RFM && $(<"$dir/enable") == 0 ]]
 	ok $? "a device with itself as a peer is not created"
 	rmdir "$dir/peers/${NODE}0"
-	check "the device is enabled again without itself as a peer" on
+	check "the device is enabled again without itself as a peer" enable_device
 	check "the device with changed peers is removed" rfm_unmake
 	barrier configured
 }
@@ -279,12 +279,12 @@ event_comes() {
 peers_come_and_go() {
 	local i
 	device "$NODE" && rfm_peers
-	check "node $NODE enables a device with two peers" on
+	check "node $NODE enables a device with two peers" enable_device
 	check "node $NODE is linked with both peers" within 30 rfm_is ready
 	barrier all
 	for i in 1 2 3; do
-		((NODE != 2)) || check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
-		((NODE != 1)) || check "node 1 receives event $i of node 2" event_comes "$i"
+		on 2 check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
+		on 1 check "node 1 receives event $i of node 2" event_comes "$i"
 	done
 	barrier told
 	for i in 4 5 6; do
@@ -295,9 +295,9 @@ peers_come_and_go() {
 			check "node 2 is linked with node 1 before event $i" within 30 rfm_is ready 1
 		fi
 		barrier "named-$i"
-		((NODE != 1)) || check "node 1 is linked with node 2 before event $i" within 30 rfm_is ready 2
+		on 1 check "node 1 is linked with node 2 before event $i" within 30 rfm_is ready 2
 		barrier "ready-$i"
-		((NODE != 2)) || check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
+		on 2 check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
 		if ((NODE == 1)); then
 			check "node 1 receives event $i of node 2 after the peer was added again" event_comes "$i"
 			check "node 1 has the word that node 2 wrote before event $i" rfm await $((256 * i)) "$i" 1
@@ -394,7 +394,7 @@ in_one_line() {
 		check "node $NODE receives the word of node $i, with devices by parameters" rfm await $((64 * i)) "$i" 10
 	done
 	barrier wrote
-	((NODE != 2)) || check "vrfm is unloaded while its device is linked" rmmod vrfm
+	on 2 check "vrfm is unloaded while its device is linked" rmmod vrfm
 	barrier unloaded
 	((NODE == 2)) || check "node $NODE notices that node 2 has unloaded vrfm" within 30 is down 2
 	barrier noticed

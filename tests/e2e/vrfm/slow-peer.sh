@@ -75,7 +75,7 @@ written_word() {
 cut_off() {
 	local text pid
 	barrier "cut-begins"
-	((NODE != 3)) || cut loss 100%
+	on 3 cut loss 100%
 	barrier is-cut
 	case $NODE in
 	1)
@@ -95,7 +95,7 @@ cut_off() {
 	2) check "node 2 has the blocks in order with node 3 cut off" rfm watch 4096 5000 "$blocks" $((60 * slow)) ;;
 	esac
 	barrier watched
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after node 3 was cut off" within 60 rfm_is ready
 	barrier back
 	check "all nodes are equal after node 3 was cut off" equal back
@@ -105,7 +105,7 @@ cut_off() {
 impatient() {
 	local refused longest pid
 	barrier impatient
-	((NODE != 3)) || cut loss 100%
+	on 3 cut loss 100%
 	barrier deaf
 	if ((NODE == 1)); then
 		/add/rfm "$RFM" heavy 262144 60000 $((20 * slow)) >/dev/null &
@@ -119,7 +119,7 @@ impatient() {
 		check "a killed writer has exited" test ! -e "/proc/$pid"
 	fi
 	barrier refused
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after non-blocking writes" within 60 rfm_is ready
 	barrier patient
 	check "all nodes are equal after non-blocking writes" equal patient
@@ -129,7 +129,7 @@ impatient() {
 refused() {
 	local times on_end
 	barrier refusing
-	((NODE != 3)) || cut loss 100%
+	on 3 cut loss 100%
 	barrier silent
 	if ((NODE == 1)); then
 		read -r _ times on_end < <(rfm impatient 524288 4096 $((5 * slow)))
@@ -139,7 +139,7 @@ refused() {
 		check "node 3 was left behind by non-blocking writes alone" behind
 	fi
 	barrier left-behind
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after non-blocking writes alone" within 60 rfm_is ready
 	barrier relinked
 	check "all nodes are equal after non-blocking writes alone" equal refused
@@ -170,12 +170,12 @@ stored() {
 			((claimed)) || check "node 3 was left behind by stores" behind
 		else
 			barrier "stores-$claimed"
-			((NODE != 3)) || cut loss 100%
+			on 3 cut loss 100%
 			barrier "stores-$claimed-cut"
 		fi
 		limit_us=$((500000 * slow))
 		barrier "stored-$claimed-over"
-		((NODE != 3)) || mend
+		on 3 mend
 		check "node $NODE is linked with both peers after stores, claimed $claimed" within 60 rfm_is ready
 		barrier "stored-$claimed-back"
 		check "all nodes are equal after stores, claimed $claimed" equal "stored-$claimed"
@@ -186,12 +186,12 @@ stored() {
 everybody() {
 	local text
 	barrier everybody
-	((NODE != 3)) || cut delay 5ms rate 20mbit
+	on 3 cut delay 5ms rate 20mbit
 	barrier slow
 	text=$(rfm heavy $((262144 * NODE)) 60000 $((5 * slow)))
 	took "$text" "the longest write of a block with all nodes writing"
 	barrier wrote
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after all nodes wrote" within 60 rfm_is ready
 	barrier fast
 	check "all nodes are equal after all nodes wrote" equal everybody
@@ -276,7 +276,7 @@ notified() {
 	another 2M "$overload_ms"
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 	shows $((NODE == 3 ? 1 : 3)) 5 0 "the status page shows no peer that was left behind"
-	((NODE != 3)) || cut delay 200ms
+	on 3 cut delay 200ms
 	barrier late
 	if ((NODE == 1)); then
 		check "overload_us of node 3 is set to 0" tune peers/3/overload_us 0
@@ -303,7 +303,7 @@ notified() {
 		ok $? "RXFIFO_FULL on node 3 names the peer that left it behind"
 	fi
 	barrier heavy
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after node 3 was notified" within 60 rfm_is ready
 	barrier notified
 	check "all nodes are equal after node 3 was notified" equal notified
@@ -318,7 +318,7 @@ writes_directly() {
 killed() {
 	local pid began
 	if [[ $KERNEL == uml* ]]; then
-		((NODE != 1)) || skip "read() into a mapping waits" "UML stores for the kernel whatever the fault returned"
+		on 1 skip "read() into a mapping waits" "UML stores for the kernel whatever the fault returned"
 		return
 	fi
 	another 2M "$overload_ms" auto
@@ -327,7 +327,7 @@ killed() {
 		check "stage_ms is set to 30 s" tune stage_ms 30000
 	fi
 	barrier waits
-	((NODE != 3)) || cut loss 100%
+	on 3 cut loss 100%
 	barrier lost
 	if ((NODE == 1)); then
 		/add/rfm "$RFM" slurp 0 4096 &
@@ -340,7 +340,7 @@ killed() {
 		check "a kill ends a read() into a mapping within 3 s: $((SECONDS - began))" test $((SECONDS - began)) -le $((3 * slow))
 	fi
 	barrier killed-there
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after a killed read()" within 60 rfm_is ready
 	barrier killed
 	check "all nodes are equal after a killed read()" equal killed
@@ -377,7 +377,7 @@ tuned() {
 		tune overload_us 500
 	fi
 	barrier tuned
-	((NODE != 3)) || cut loss 100%
+	on 3 cut loss 100%
 	barrier deaf-again
 	if ((NODE == 1)); then
 		rfm heavy 262144 60000 $((3 * slow)) >/tmp/longest
@@ -387,7 +387,7 @@ tuned() {
 		check "node 3 was left behind with overload_us=500" behind
 	fi
 	barrier short
-	((NODE != 3)) || mend
+	on 3 mend
 	check "node $NODE is linked with both peers after tuning" within 60 rfm_is ready
 	barrier tuned-back
 	check "all nodes are equal after tuning" equal tuned

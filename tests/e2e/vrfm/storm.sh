@@ -142,7 +142,7 @@ while ((SECONDS < end)); do
 done
 barrier calm
 # The storm ends with a cut while writes are in flight. No later write repairs words that are lost by this cut.
-((NODE != 1)) || check "node 1 is cut off while all nodes write" network loss 100%
+on 1 check "node 1 is cut off while all nodes write" network loss 100%
 sleep 0.2
 end_writing
 if ((NODE == 1)); then

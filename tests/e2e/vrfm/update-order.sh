@@ -227,7 +227,7 @@ dark() {
 	fi
 	barrier lit
 	# Overwrite the word that was not sent, so that all nodes are equal again.
-	((NODE != 1)) || rfm poke 28672 0
+	on 1 rfm poke 28672 0
 	barrier undark
 }
 

@@ -102,7 +102,7 @@ fails_at_random() {
 		at_random fail_page_alloc
 	fi
 	for i in 1 2 3 4; do
-		((NODE != 2)) || probability $((5 * i))
+		on 2 probability $((5 * i))
 		barrier "armed$i"
 		/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
 		sleep $slow

@@ -109,7 +109,7 @@ watching() {
 
 # A watcher is notified of a word that arrives with the image. Node 3 has written that word before it recreates its device.
 loading() {
-	((NODE != 3)) || rfm poke 69632 77
+	on 3 rfm poke 69632 77
 	check "node $NODE has the word of node 3" rfm await 69632 77 $((10 * slow))
 	barrier word
 	if ((NODE == 3)); then
@@ -194,7 +194,7 @@ cut_off() {
 		ok $? "the bytes that the absent node 3 misses are counted: $(peer 3 missed)"
 	fi
 	barrier measured
-	((NODE != 3)) || network
+	on 3 network
 	check "node $NODE is linked with both peers after node 3 was cut off" within 60 rfm_is ready
 	if ((NODE != 3)); then
 		(($(peer 3 missed) == 0 && $(peer 3 links) > 1))
@@ -221,7 +221,7 @@ asleep() {
 	local pids
 	[[ -e /sys/power/pm_test ]] || return 0
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-	((NODE != 3)) || network loss 100%
+	on 3 network loss 100%
 	barrier asleep-cut
 	if ((NODE == 1)); then
 		check "overload_us is set to 60 s" eval "echo 60000000 >$config/overload_us"
@@ -233,10 +233,10 @@ asleep() {
 		wait $!
 	fi
 	barrier asleep-once
-	((NODE != 3)) || network
+	on 3 network
 	check "node $NODE is linked with both peers after node 1 was suspended in flush" within 60 rfm_is ready
 	barrier asleep-linked
-	((NODE != 3)) || network loss 100%
+	on 3 network loss 100%
 	barrier asleep-cut-again
 	if ((NODE == 1)); then
 		pids=()
@@ -251,7 +251,7 @@ asleep() {
 		check "overload_us is set to its default" eval "echo 100000 >$config/overload_us"
 	fi
 	barrier asleep-twice
-	((NODE != 3)) || network
+	on 3 network
 	check "node $NODE is linked with both peers after node 1 was suspended while writing" within 60 rfm_is ready
 	barrier awake
 }

@@ -87,14 +87,14 @@ by_configfs() {
 	shown
 	all 1000
 	barrier all
-	((NODE != 2)) || check "node 2 removes its peer" rmdir "$dir/peers/$other"
-	((NODE != 1)) || check "the link goes down when node 2 removes its peer" within 20 rfm_is down
+	on 2 check "node 2 removes its peer" rmdir "$dir/peers/$other"
+	on 1 check "the link goes down when node 2 removes its peer" within 20 rfm_is down
 	barrier lost
-	((NODE != 1)) || check "node 1 writes a word without a link" rfm poke 16384 7
+	on 1 check "node 1 writes a word without a link" rfm poke 16384 7
 	barrier alone
-	((NODE != 2)) || check "node 2 adds its peer again" peer "$right"
+	on 2 check "node 2 adds its peer again" peer "$right"
 	check "node $NODE is linked after node 2 has added its peer again" within 60 rfm_is ready
-	((NODE != 2)) || check "node 2 receives the word that node 1 wrote without a link" rfm await 16384 7 $((10 * slow))
+	on 2 check "node 2 receives the word that node 1 wrote without a link" rfm await 16384 7 $((10 * slow))
 	all 2000
 	barrier over
 	check "node $NODE removes its device" rfm_unmake

@@ -91,7 +91,7 @@ check "node $NODE is linked with the valid peer after a silent one" within 30 re
 [[ $(rfm sum) == "$sum" ]]
 ok $? "the memory is unchanged after a silent peer"
 barrier alone
-((NODE != 1)) || rfm poke 4096 4711
+on 1 rfm poke 4096 4711
 ((NODE == 1)) || check "node 2 receives a word of the valid peer after a silent one" rfm await 4096 4711 $((10 * slow))
 barrier over
 check "node $NODE removes its device" rfm_unmake
