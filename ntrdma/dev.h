@@ -399,7 +399,6 @@ void ntrdma_lane_kick(struct ntrdma_qp *qp);
 void ntrdma_lane_finish(struct ntrdma_qp *qp);
 void ntrdma_lane_forget(struct ntrdma_qp *qp);
 void ntrdma_lane_expect(struct ntrdma_lane *lane);
-bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane);
 bool ntrdma_ring_is_stuck(struct ntrdma_peer *peer, u8 lane);
 bool ntrdma_ring_has_moved(struct ntrdma_peer *peer, u8 lane);
 bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,

@@ -231,15 +231,11 @@ static bool ntrdma_tx_place(struct ntrdma_peer *peer, u8 lane, u32 cells,
 	return false;
 }
 
-/**
- * ntrdma_ring_is_blocked - check whether a ring has had no room for long
- * @peer: peer
- * @lane: number of the lane
- *
- * Context: transmitter of the lane, or link work.
- * Return: true if the peer has not consumed enough for %NTRDMA_BLOCKED_MS.
+/*
+ * Return true if the peer has not consumed enough for NTRDMA_BLOCKED_MS. The
+ * caller is the transmitter of the lane, or the link work.
  */
-bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane)
+static bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane)
 {
 	unsigned long since = READ_ONCE(peer->ring[lane].full_since);
 
@@ -252,7 +248,7 @@ bool ntrdma_ring_is_blocked(struct ntrdma_peer *peer, u8 lane)
  * @peer: peer
  * @lane: number of the lane
  *
- * Context: as ntrdma_ring_is_blocked(), in an RCU read-side section.
+ * Context: transmitter of the lane, or link work, in an RCU read-side section.
  * Return: true if the session ends, or if the ring has had no room for long.
  */
 bool ntrdma_ring_is_stuck(struct ntrdma_peer *peer, u8 lane)
