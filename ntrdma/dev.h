@@ -266,7 +266,6 @@ struct ntrdma_files {
  * @stats: counters
  * @dir: folder in debugfs
  * @enable_work: follows what was missed while the core had disabled the device
- * @enable_work: follows what was missed while the core had disabled the device
  * @files: folders in sysfs
  */
 struct ntrdma_dev {
