@@ -96,8 +96,8 @@ ntr_load() {
 	fi
 	[[ ! -d /sys/module/ntrdma ]] || rmmod ntrdma || return
 	# shellcheck disable=SC2046 # a word, or none
-	insmod /modules/ntrdma.ko $(ntr_without_bridge) "$@" && ntr_add ntr && ntr_until 10 ntr_has ntr8 ntr 2 && ntr_until 10 ntr_has ntr9 ntr 1 &&
-		echo "$*" >$ntr_options
+	insmod /modules/ntrdma.ko $(ntr_without_bridge) "$@" && ntr_add ntr && ntr_until 10 ntr_has ntr8 ntr 2 &&
+		ntr_until 10 ntr_has ntr9 ntr 1 && echo "$*" >$ntr_options
 }
 
 ntr_namespaces() {
