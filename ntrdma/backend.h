@@ -11,6 +11,8 @@
 
 struct net_device;
 struct ntrdma_dev;
+struct ntrdma_lane;
+struct ntrdma_peer;
 
 /* Both sides cache the same memory, so a fence orders a load after a store. */
 #define NTRDMA_COHERENT	BIT(0)
@@ -62,6 +64,49 @@ struct ntrdma_backend_ops {
 };
 
 /**
+ * struct ntrdma_copy_buf - buffer from which a DMA engine copies to the window
+ * @from: memory of %NTRDMA_CHUNK_MAX bytes; @alloc of the engine sets it
+ * @dma: for the engine
+ * @offset: place in the window to the peer, a multiple of %NTRDMA_CELL
+ * @bytes: number of bytes to copy, a multiple of %NTRDMA_CELL
+ * @lane: lane of the buffer
+ * @peer: peer, the same for all buffers of a device
+ * @to: address of @offset
+ * @start: index prod before the frame
+ * @begun: time in jiffies when the copy began
+ * @state: &enum ntrdma_copy_state; set by ntrdma_copy_done()
+ */
+struct ntrdma_copy_buf {
+	void *from;
+	dma_addr_t dma;
+	size_t offset;
+	size_t bytes;
+	struct ntrdma_lane *lane;
+	struct ntrdma_peer *peer;
+	void __iomem *to;
+	u32 start;
+	unsigned long begun;
+	int state;
+};
+
+/**
+ * struct ntrdma_copy_ops - functions of a DMA engine
+ * @alloc: allocate @from of a buffer. May sleep. Returns 0 or an error code
+ * @free: free it. May sleep
+ * @start: begin to copy. Returns 0, and ntrdma_copy_done() is called later, or
+ *	an error code if the engine cannot take the copy now. Called with bottom
+ *	halves disabled
+ * @stop: stop the engine. May sleep. After it returns, the engine neither writes
+ *	nor calls ntrdma_copy_done() for a copy that was begun before
+ */
+struct ntrdma_copy_ops {
+	int (*alloc)(struct ntrdma_dev *dev, struct ntrdma_copy_buf *copy);
+	void (*free)(struct ntrdma_dev *dev, struct ntrdma_copy_buf *copy);
+	int (*start)(struct ntrdma_dev *dev, struct ntrdma_copy_buf *copy);
+	void (*stop)(struct ntrdma_dev *dev);
+};
+
+/**
  * struct ntrdma_config - properties of a device
  * @ops: functions of its back end
  * @priv: data of the back end, see ntrdma_dev_priv()
@@ -80,6 +125,10 @@ struct ntrdma_backend_ops {
  * @lease_value: value of the word
  * @dma_device: device for the DMA API, see ntrdma_dma_device_get(); NULL:
  *	addresses of work requests are kernel addresses
+ * @copy_ops: DMA engine that copies to the window of the only peer, or NULL
+ * @copy_priv: data of the engine
+ * @copy_min: minimum bytes of a payload for which it is used; more than
+ *	%NTRDMA_SHORT. Larger than any payload if the engine was stopped
  */
 struct ntrdma_config {
 	const struct ntrdma_backend_ops *ops;
@@ -94,6 +143,9 @@ struct ntrdma_config {
 	const __le64 *lease;
 	__le64 lease_value;
 	struct device *dma_device;
+	const struct ntrdma_copy_ops *copy_ops;
+	void *copy_priv;
+	u32 copy_min;
 };
 
 struct ntrdma_dev *ntrdma_dev_create(const struct ntrdma_config *config);
@@ -102,6 +154,7 @@ int ntrdma_peer_add(struct ntrdma_dev *dev, u8 member,
 		    const struct ntrdma_window *window);
 void ntrdma_peer_remove(struct ntrdma_dev *dev, u8 member);
 bool ntrdma_bell(struct ntrdma_dev *dev, u8 lane);
+void ntrdma_copy_done(struct ntrdma_copy_buf *copy, bool ok);
 bool ntrdma_dev_has_ended(const struct ntrdma_dev *dev);
 void *ntrdma_dev_priv(const struct ntrdma_dev *dev);
 

@@ -82,6 +82,8 @@ enum ntrdma_stat {
 	NTRDMA_STAT_BAD_FRAME,
 	NTRDMA_STAT_LATE_WAKEUPS,
 	NTRDMA_STAT_BELL_STORMS,
+	NTRDMA_STAT_DMA_COPIES,
+	NTRDMA_STAT_DMA_FAILED,
 	NTRDMA_STATS,
 };
 
@@ -111,6 +113,9 @@ struct ntrdma_stats {
  * @bells_until: time in jiffies when the count begins again
  * @bounce: payload of the frame that is being written, if the windows of the
  *	back end are not coherent; transmitter
+ * @copies: buffers from which a DMA engine copies, or NULL
+ * @copy_first: number of the oldest buffer in use; transmitter
+ * @copy_next: number of the next buffer; transmitter
  */
 struct ntrdma_lane {
 	struct ntrdma_dev *dev;
@@ -130,6 +135,9 @@ struct ntrdma_lane {
 	u32 bells;
 	unsigned long bells_until;
 	void *bounce;
+	struct ntrdma_copy_buf *copies;
+	u32 copy_first;
+	u32 copy_next;
 };
 
 /* A task is the transmitter of the lane. */
@@ -344,6 +352,7 @@ extern unsigned int ntrdma_lanes;
 extern unsigned int ntrdma_idle_us;
 extern unsigned int ntrdma_storm_bells;
 extern unsigned int ntrdma_spin_us;
+extern unsigned int ntrdma_dma_min;
 extern struct workqueue_struct *ntrdma_wq;
 
 /* link.c: life of the links. */
@@ -374,6 +383,7 @@ struct ntrdma_qp;
  *	coherent, and memory that ntrdma_slot_commit() copies to @data if not.
  *	NULL in the ring for Ethernet of a window that is not coherent, where the
  *	caller itself writes to @data
+ * @copy: @buf is that of a DMA engine; otherwise NULL
  */
 struct ntrdma_slot {
 	struct ntrdma_peer *peer;
@@ -383,8 +393,10 @@ struct ntrdma_slot {
 	u32 pad;
 	void __iomem *data;
 	void *buf;
+	struct ntrdma_copy_buf *copy;
 };
 
+bool ntrdma_peer_is_usable(struct ntrdma_peer *peer);
 int ntrdma_lanes_init(struct ntrdma_dev *dev);
 void ntrdma_lanes_stop(struct ntrdma_dev *dev);
 void ntrdma_lanes_free(struct ntrdma_dev *dev);
@@ -404,6 +416,19 @@ bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,
 			 u8 lane, u32 bytes);
 void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
 			const void *data);
+
+/* copy.c: copies by a DMA engine. */
+int ntrdma_copies_init(struct ntrdma_dev *dev);
+void ntrdma_copies_free(struct ntrdma_dev *dev);
+void ntrdma_copies_end(struct ntrdma_peer *peer);
+bool ntrdma_copies_any(const struct ntrdma_lane *lane);
+bool ntrdma_copies_are_late(const struct ntrdma_lane *lane);
+bool ntrdma_copies_due(struct ntrdma_lane *lane);
+struct ntrdma_peer *ntrdma_copies_take(struct ntrdma_lane *lane, u32 *prod);
+struct ntrdma_copy_buf *ntrdma_copy_get(struct ntrdma_lane *lane,
+					struct ntrdma_peer *peer, u32 bytes);
+bool ntrdma_copy_start(struct ntrdma_copy_buf *copy, struct ntrdma_peer *peer,
+		       void __iomem *to, u32 bytes, u32 start);
 
 /* device.c */
 void ntrdma_devs_suspend(void);

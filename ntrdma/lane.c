@@ -97,7 +97,14 @@ static struct ntrdma_peer *ntrdma_lane_peer(struct ntrdma_lane *lane,
 	return ntrdma_peer_has_ring(peer, lane->number) ? peer : NULL;
 }
 
-static bool ntrdma_peer_is_usable(struct ntrdma_peer *peer)
+/**
+ * ntrdma_peer_is_usable - check whether frames may be sent to a peer
+ * @peer: peer
+ *
+ * Context: RCU read-side section.
+ * Return: true if the session is UP, and nothing is wrong with it.
+ */
+bool ntrdma_peer_is_usable(struct ntrdma_peer *peer)
 {
 	return smp_load_acquire(&peer->open) && /* ntrdma_lane_open() */
 	       !atomic_read(&peer->fault) && !ntrdma_win_is_cut(peer->dev);
@@ -312,6 +319,7 @@ bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,
 			 u8 lane, u32 bytes)
 {
 	struct ntrdma_link_ring *ring = &peer->ring[lane];
+	struct ntrdma_lane *own = &peer->dev->lane[lane];
 
 	*slot = (struct ntrdma_slot){
 		.peer = peer,
@@ -326,8 +334,13 @@ bool ntrdma_slot_reserve(struct ntrdma_slot *slot, struct ntrdma_peer *peer,
 	if (bytes <= NTRDMA_SHORT)
 		return true;
 	slot->data = ntrdma_tx_cell(ring, ring->tx.prod + slot->pad + 1);
-	slot->buf = ntrdma_win_coherent(peer) ? ntrdma_win_buf(slot->data) :
-						peer->dev->lane[lane].bounce;
+	slot->copy = ntrdma_copy_get(own, peer, bytes);
+	if (slot->copy)
+		slot->buf = slot->copy->from;
+	else if (ntrdma_win_coherent(peer))
+		slot->buf = ntrdma_win_buf(slot->data);
+	else
+		slot->buf = own->bounce;
 	return true;
 }
 
@@ -348,9 +361,9 @@ static void ntrdma_tx_header(struct ntrdma_peer *peer,
 }
 
 /* Publish prod, and ring the doorbell if the peer sleeps. */
-static void ntrdma_tx_publish(struct ntrdma_peer *peer, u8 lane, u32 from)
+static void ntrdma_tx_publish(struct ntrdma_peer *peer, u8 lane, u32 from,
+			      u32 to)
 {
-	u32 to = peer->ring[lane].tx.prod;
 	u32 bell;
 
 	ntrdma_win_publish(peer, NTRDMA_RING_WORD(lane, prod), to);
@@ -363,6 +376,19 @@ static void ntrdma_tx_publish(struct ntrdma_peer *peer, u8 lane, u32 from)
 			return;
 	}
 	ntrdma_peer_ring(peer, lane);
+}
+
+/* Copy a payload to a window that is not coherent, unless the caller did so. */
+static void ntrdma_slot_copy(struct ntrdma_slot *slot, u32 start)
+{
+	struct ntrdma_peer *peer = slot->peer;
+
+	if (!slot->buf || ntrdma_win_coherent(peer))
+		return;
+	if (slot->copy && ntrdma_copy_start(slot->copy, peer, slot->data,
+					    slot->bytes, start))
+		return;
+	ntrdma_win_write(peer, slot->data, slot->buf, slot->bytes);
 }
 
 /**
@@ -390,10 +416,12 @@ void ntrdma_slot_commit(struct ntrdma_slot *slot, struct ntrdma_frame *frame,
 	}
 	frame->bytes = slot->bytes;
 	frame->cells = slot->cells;
-	if (slot->buf && !ntrdma_win_coherent(peer))
-		ntrdma_win_write(peer, slot->data, slot->buf, slot->bytes);
+	ntrdma_slot_copy(slot, from);
 	ntrdma_tx_header(peer, ring, frame, data);
-	ntrdma_tx_publish(peer, slot->lane, from);
+	/* A frame behind one that a DMA engine copies must wait for it. */
+	if (ntrdma_win_coherent(peer) ||
+	    !ntrdma_copies_any(&peer->dev->lane[slot->lane]))
+		ntrdma_tx_publish(peer, slot->lane, from, ring->tx.prod);
 	ntrdma_count(peer->dev, NTRDMA_STAT_FRAMES_SENT);
 	ntrdma_count_add(peer->dev, NTRDMA_STAT_BYTES_SENT, slot->bytes);
 	trace_ntrdma_frame_sent(peer->dev->ib.index, peer->member, slot->lane,
@@ -478,11 +506,23 @@ static void ntrdma_lane_turn(struct ntrdma_lane *lane, struct ntrdma_qp *qp)
 	ntrdma_qp_put(qp);
 }
 
+/* Publish frames whose payload a DMA engine has copied. */
+static void ntrdma_lane_publish_copies(struct ntrdma_lane *lane)
+{
+	struct ntrdma_peer *peer;
+	u32 prod;
+
+	peer = ntrdma_copies_take(lane, &prod);
+	if (peer)
+		ntrdma_tx_publish(peer, lane->number, prod, prod);
+}
+
 /*
  * Transmit, unless another task is the transmitter. A task that makes a QP
  * ready first adds the QP to the list, then tries to set the bit. The owner
  * first clears the bit, then checks the list. Both are ordered by full barriers,
- * so at least one of them sees the other.
+ * so at least one of them sees the other. The same is true of copies that a DMA
+ * engine has finished.
  *
  * Return true if QPs are left, and the caller must let the poll run.
  */
@@ -493,6 +533,7 @@ static bool ntrdma_lane_transmit(struct ntrdma_lane *lane, unsigned int turns)
 	do {
 		if (test_and_set_bit(NTRDMA_LANE_OWNED, &lane->flags))
 			return false;
+		ntrdma_lane_publish_copies(lane);
 		while (turns) {
 			qp = ntrdma_lane_pop(lane);
 			if (!qp)
@@ -502,7 +543,7 @@ static bool ntrdma_lane_transmit(struct ntrdma_lane *lane, unsigned int turns)
 		}
 		clear_bit_unlock(NTRDMA_LANE_OWNED, &lane->flags);
 		smp_mb__after_atomic(); /* Pairs with test_and_set_bit(). */
-		if (list_empty(&lane->ready))
+		if (list_empty(&lane->ready) && !ntrdma_copies_due(lane))
 			return false;
 	} while (turns);
 	return true;
@@ -1112,6 +1153,7 @@ static int ntrdma_lanes_add_bounce(struct ntrdma_dev *dev)
  * ntrdma_lanes_init - create the lanes of a device
  * @dev: device; ntrdma_dev.lanes is set
  *
+ * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
 int ntrdma_lanes_init(struct ntrdma_dev *dev)
@@ -1124,7 +1166,7 @@ int ntrdma_lanes_init(struct ntrdma_dev *dev)
 	for (i = 0; i < NTRDMA_RINGS; i++)
 		if (ntrdma_has_lane(dev, i))
 			ntrdma_lane_init(dev, i);
-	return ntrdma_lanes_add_bounce(dev);
+	return ntrdma_lanes_add_bounce(dev) ?: ntrdma_copies_init(dev);
 }
 
 /**
@@ -1166,6 +1208,7 @@ void ntrdma_lanes_free(struct ntrdma_dev *dev)
 
 	if (!dev->napi_dev)
 		return;
+	ntrdma_copies_free(dev);
 	for (i = 0; i < NTRDMA_RINGS; i++) {
 		if (ntrdma_has_lane(dev, i))
 			netif_napi_del(&dev->lane[i].napi);
@@ -1282,6 +1325,8 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
 	for (i = 0; i < NTRDMA_RINGS; i++) {
 		if (!ntrdma_has_lane(dev, i) || !ntrdma_peer_has_ring(peer, i))
 			continue;
+		if (ntrdma_copies_are_late(&dev->lane[i]))
+			ntrdma_link_fault(peer, NTRDMA_REASON_ENGINE);
 		ring = &peer->ring[i];
 		is_late = ntrdma_lane_is_late(&dev->lane[i], peer, &indexes);
 		if (is_late && ring->is_late && ring->late == indexes) {

@@ -327,8 +327,10 @@ static void ntrdma_links_close(struct ntrdma_dev *dev, unsigned long lost)
 	for_each_set_bit(i, &lost, NTRDMA_MEMBERS)
 		WRITE_ONCE(ntrdma_link_peer(dev, i)->open, false);
 	synchronize_rcu();
-	for_each_set_bit(i, &lost, NTRDMA_MEMBERS)
+	for_each_set_bit(i, &lost, NTRDMA_MEMBERS) {
+		ntrdma_copies_end(ntrdma_link_peer(dev, i));
 		ntrdma_qps_lost(ntrdma_link_peer(dev, i));
+	}
 	synchronize_rcu();
 	for_each_set_bit(i, &lost, NTRDMA_MEMBERS) {
 		peer = ntrdma_link_peer(dev, i);

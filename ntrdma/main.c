@@ -59,6 +59,15 @@ module_param_named(storm_bells, ntrdma_storm_bells, uint, 0444);
 MODULE_PARM_DESC(storm_bells,
 		 "Doorbells without a frame in 100 ms after which a doorbell is ignored for 100 ms");
 
+/* Range of dma_min, beside 0. Shorter payloads are in the header. */
+#define NTRDMA_DMA_MIN_MIN	(NTRDMA_SHORT + 1)
+#define NTRDMA_DMA_MIN_MAX	NTRDMA_CHUNK_MAX
+
+unsigned int ntrdma_dma_min;
+module_param_named(dma_min, ntrdma_dma_min, uint, 0444);
+MODULE_PARM_DESC(dma_min,
+		 "With bridges: minimum bytes that a DMA engine copies; 0: never");
+
 /* Maximum of spin_us. The poll runs with bottom halves disabled. */
 #define NTRDMA_SPIN_US_MAX	50
 
@@ -111,6 +120,9 @@ static const char *ntrdma_bad_param(void)
 	if (ntrdma_storm_bells < NTRDMA_STORM_BELLS_MIN ||
 	    ntrdma_storm_bells > NTRDMA_STORM_BELLS_MAX)
 		return "storm_bells must be 10 to 1000000";
+	if (ntrdma_dma_min && (ntrdma_dma_min < NTRDMA_DMA_MIN_MIN ||
+			       ntrdma_dma_min > NTRDMA_DMA_MIN_MAX))
+		return "dma_min must be 0, or 17 to 65536";
 	return ntrdma_shm_bad_param() ?: ntrdma_ntb_bad_param() ?:
 	       ntrdma_emulate_init();
 }

@@ -38,6 +38,7 @@
 #include <compat.h>
 
 #include "dev.h"
+#include "dma.h"
 #include "eth.h"
 
 /* The windows and the peer that are used, of those that the bridge has. */
@@ -78,6 +79,7 @@ static struct workqueue_struct *ntrdma_ntb_wq;
  * @mem_dma: DMA address of @mem
  * @in: offset of the inbox in @mem
  * @out: window to the inbox of the peer
+ * @dma: DMA engine that copies to @out, or NULL
  * @bytes: bytes of each window
  * @joined: the link is up, and the device has a peer
  * @event: the state of the link has changed; xchg()
@@ -103,6 +105,7 @@ struct ntrdma_ntb {
 	dma_addr_t mem_dma;
 	size_t in;
 	void __iomem *out;
+	struct ntrdma_dma *dma;
 	size_t bytes;
 	bool joined;
 	bool event;
@@ -421,6 +424,21 @@ static int ntrdma_ntb_alloc_inbox(struct ntrdma_ntb *x, resource_size_t out)
 	return ret;
 }
 
+static void ntrdma_ntb_find_dma(struct ntrdma_ntb *x, phys_addr_t window)
+{
+	struct device *dev = &x->ntb->dev;
+
+	if (!ntrdma_dma_min)
+		return;
+	x->dma = ntrdma_dma_open(&x->ntb->pdev->dev, window, x->bytes);
+	if (x->dma)
+		dev_info(dev, "ntrdma: %s copies %u bytes and more\n",
+			 ntrdma_dma_name(x->dma), ntrdma_dma_min);
+	else
+		dev_warn(dev,
+			 "ntrdma: no DMA engine can copy, so processors copy\n");
+}
+
 /* The windows stay until the bridge is removed. */
 static int ntrdma_ntb_map(struct ntrdma_ntb *x)
 {
@@ -437,14 +455,17 @@ static int ntrdma_ntb_map(struct ntrdma_ntb *x)
 	if (ret)
 		return ret;
 	x->out = ioremap_wc(base, x->bytes);
-	if (x->out)
-		return 0;
-	ntrdma_ntb_free_inbox(x);
-	return -ENOMEM;
+	if (!x->out) {
+		ntrdma_ntb_free_inbox(x);
+		return -ENOMEM;
+	}
+	ntrdma_ntb_find_dma(x, base);
+	return 0;
 }
 
 static void ntrdma_ntb_unmap(struct ntrdma_ntb *x)
 {
+	ntrdma_dma_close(x->dma);
 	if (x->out)
 		iounmap(x->out);
 	ntrdma_ntb_free_inbox(x);
@@ -465,6 +486,9 @@ static int ntrdma_ntb_add_dev(struct ntrdma_ntb *x)
 		.bells = x->count,
 		.netdev = x->netdev,
 		.eth = true,
+		.copy_ops = x->dma ? &ntrdma_dma_ops : NULL,
+		.copy_priv = x->dma,
+		.copy_min = ntrdma_dma_min,
 	};
 	struct ntrdma_dev *dev = ntrdma_dev_create(&config);
 

@@ -26,6 +26,7 @@ enum ntrdma_reason {
 	NTRDMA_REASON_BAD_SIZES,	/* lanes, rings or frames are too small or large */
 	NTRDMA_REASON_BAD_HELLO,	/* another field of the hello is invalid */
 	NTRDMA_REASON_BAD_BELLS,	/* the peer has another number of doorbells */
+	NTRDMA_REASON_ENGINE,		/* a DMA engine does not finish */
 	NTRDMA_REASONS,
 };
 

@@ -231,6 +231,7 @@ static const char *const ntrdma_reason_names[NTRDMA_REASONS] = {
 	[NTRDMA_REASON_BAD_SIZES]   = "bad_sizes",
 	[NTRDMA_REASON_BAD_HELLO]   = "bad_hello",
 	[NTRDMA_REASON_BAD_BELLS]   = "bad_bells",
+	[NTRDMA_REASON_ENGINE]	    = "engine",
 };
 
 /**

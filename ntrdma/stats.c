@@ -38,6 +38,8 @@ static const struct rdma_stat_desc ntrdma_stat_names[NTRDMA_STATS] = {
 	[NTRDMA_STAT_BAD_FRAME].name	   = "bad_frame",
 	[NTRDMA_STAT_LATE_WAKEUPS].name	   = "late_wakeups",
 	[NTRDMA_STAT_BELL_STORMS].name	   = "doorbell_storms",
+	[NTRDMA_STAT_DMA_COPIES].name	   = "dma_copies",
+	[NTRDMA_STAT_DMA_FAILED].name	   = "dma_failed",
 };
 
 static struct dentry *ntrdma_debugfs;

@@ -4,7 +4,8 @@
 #
 # ntr-ntb: two hosts that a PCIe non-transparent bridge joins. Packets and messages pass with each kind of doorbells, and if
 # writes arrive late. The cable is pulled, drivers are unbound, and the module is loaded again, each under load: connections
-# end, and come back without intervention. A bridge that cannot be used is refused. The module twin is the hardware.
+# end, and come back without intervention. A DMA engine copies, fails, and stops working. A bridge that cannot be used is
+# refused. The modules twin and softdma are the hardware.
 #
 #   node 1 (first end; serves, has the buffers) <--- ntrdma over the kernel's NTB interface ---> node 2 (second end)
 #
@@ -12,7 +13,7 @@
 # alone: uml-debug/ntr-ntb
 # load: krdma krdma_test krping
 # programs: ntrmem/net
-# timeout: 300
+# timeout: 480
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -233,6 +234,85 @@ storm() {
 	passes "after a storm"
 }
 
+# set_engine NAME VALUE...: set parameters of the DMA engine.
+set_engine() {
+	while (($#)); do
+		echo "$2" >"/sys/module/ntr_softdma/parameters/$1"
+		shift 2
+	done
+}
+
+# The engine has made copies, and has failed, since the module was loaded.
+copies() { (($(device_counter dma_copies) > 100 && $(device_counter dma_failed) > 10)); }
+engine_is_stopped() { logged "the DMA engine does not finish, so it is stopped"; }
+lost_by_engine() { logged "is lost: engine"; }
+
+# A DMA engine copies payloads late, in any order, and some copies fail. Frames become visible in order, with their data.
+engine() {
+	local before
+	barrier engine
+	if ((NODE == 1)); then
+		rmmod ntrdma
+		! insmod /modules/ntrdma.ko dma_min=16 2>/dev/null
+		ok $? "a payload that is in the header is not copied by an engine"
+		check "the log says why" logged "dma_min must be 0, or 17 to 65536"
+		insmod /modules/ntrdma.ko dma_min=64
+		check "without an engine, a log line says so" within 5 logged "no DMA engine can copy, so processors copy"
+		within 10 devices_are
+		insmod /modules/ntr_softdma.ko delay_us=100 shuffle=1 fail=7
+	fi
+	reload "a DMA engine copies" dma_min=64 -- delay_us 0
+	check "the log names the engine" logged "ntrdma: dma.*chan. copies 64 bytes and more"
+	passes "a DMA engine copies"
+	busy "a DMA engine copies"
+	copies
+	ok $? "the engine copies, and fails: $(device_counter dma_copies), $(device_counter dma_failed)"
+	reload "writes of an engine arrive late" dma_min=64 -- delay_us 300
+	((NODE == 2)) || set_engine depth 2
+	busy "an engine with few places, whose writes arrive late"
+	barrier few
+	((NODE == 2)) || set_engine depth 64
+	((NODE == 2)) || set_twin delay_us 0
+	loaded
+	back "before the events"
+	pulled
+	blinked
+	# The engine stops working. After a second, the session ends, and processors copy.
+	before=$SECONDS
+	barrier stuck
+	((NODE == 2)) || set_engine stuck 1
+	check "a session ends whose engine does not finish" within 5 lost_by_engine
+	check "the engine is stopped" within 5 engine_is_stopped
+	back "processors copy"
+	((SECONDS - before <= 30 * slow))
+	ok $? "the connection is back in time: $((SECONDS - before)) s"
+	unloaded 3 "with each event of an engine"
+	passes "processors copy"
+	# The module is unloaded while copies do not end.
+	((NODE == 2)) || set_engine stuck 0
+	reload "the engine works again" dma_min=64 --
+	loaded
+	back "the engine works again"
+	barrier works
+	if ((NODE == 1)); then
+		set_engine stuck 1
+		sleep 0.3
+		before=$SECONDS
+		rmmod ntrdma
+		ok $? "the module is unloaded while copies do not end"
+		((SECONDS - before <= 5 * slow))
+		ok $? "the module is unloaded in time: $((SECONDS - before)) s"
+		set_engine stuck 0
+		insmod /modules/ntrdma.ko
+		within 10 devices_are
+		check "the engine is free" rmmod ntr_softdma
+	fi
+	barrier unloaded
+	shown_up "without an engine"
+	back "without an engine"
+	unloaded 1 "the module was unloaded"
+}
+
 says_bells() { logged "hello of peer . is refused: bad_bells"; }
 
 refused() {
@@ -345,6 +425,7 @@ passes "doorbells that must not be used"
 reload "an inbox aligned on 4 MiB" storm_bells=20 -- unsafe 0 align $((4 << 20))
 passes "an inbox aligned on 4 MiB"
 storm
+engine
 refused
 # ntb_transport reads.
 [[ $(<$twin/reads) == 0 ]]

@@ -8,8 +8,8 @@
 #
 #   node 1 (runs the cases) --- rdma_cm, and TCP for control ---> node 2 (serves)
 #
-# kernels: uml/ntr uml-debug/ntr uml uml/ntr-ntb
-# long: uml/siw uml-debug uml/ntr-order debug-6.1/ntr-dma uml-debug/ntr-ntb
+# kernels: uml/ntr uml-debug/ntr uml uml/ntr-ntb uml/ntr-ntb-dma
+# long: uml/siw uml-debug uml/ntr-order debug-6.1/ntr-dma uml-debug/ntr-ntb uml-debug/ntr-ntb-dma
 # load: nverbs
 # timeout: 300
 

@@ -29,9 +29,12 @@ WINDOW_SIZE = "64M"
 # pair.
 SHARED = "ntr-uml"
 INBOX = 4 << 20
-# A link through a PCIe non-transparent bridge that a module for tests emulates (tests/e2e/twin). Its two ends are devices
-# of one kernel.
-TWIN = "ntr-ntb"
+# Links through a PCIe non-transparent bridge that a module for tests emulates (tests/e2e/twin). Its two ends are devices
+# of one kernel. With ntr-ntb-dma, another module emulates a DMA engine, which copies late, in any order, and sometimes
+# fails.
+TWIN, TWIN_DMA = TWINS = ("ntr-ntb", "ntr-ntb-dma")
+SOFTDMA = "delay_us=100 shuffle=1 fail=7"
+OWN_MODULES = {SHARED: ["ntr_uml"], TWIN: ["ntr_twin"], TWIN_DMA: ["ntr_twin", "ntr_softdma"]}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
 
@@ -45,7 +48,7 @@ def arguments():
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
-    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, SHARED, TWIN], default="rxe")
+    parser.add_argument("--link", choices=[*LINK_MODULES, *EMULATED, *WINDOWS, SHARED, *TWINS], default="rxe")
     parser.add_argument("--adapter", action="store_true", help="with ntr-shm or ntr-bell: machines also have a network adapter, net0")
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
@@ -68,9 +71,9 @@ def check(parser, args):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
     if args.link in WINDOWS and args.kernel.startswith("uml"):
         refuse(f"--link {args.link}: only QEMU has a device for memory that machines share")
-    if args.link in (SHARED, TWIN) and not args.kernel.startswith("uml"):
+    if args.link in (SHARED, *TWINS) and not args.kernel.startswith("uml"):
         refuse(f"--link {args.link}: only with User-mode Linux")
-    if args.link == TWIN and args.nodes != 2:
+    if args.link in TWINS and args.nodes != 2:
         refuse(f"--link {args.link}: a bridge has two ends, so there are two nodes")
     if args.adapter and args.link not in WINDOWS:
         refuse(f"--adapter: with --link {args.link} the nodes have a network already")
@@ -105,7 +108,7 @@ def fill(run_dir, args, kernel):
         if args.load:
             raise
         cache.say(f"{error}: /modules is empty")
-    own = (["ntrdma"] if link_of(args)[0] == "ntr" else []) + {TWIN: ["ntr_twin"], SHARED: ["ntr_uml"]}.get(args.link, [])
+    own = (["ntrdma"] if link_of(args)[0] == "ntr" else []) + OWN_MODULES.get(args.link, [])
     missing = [name for name in own + args.load.split() if not (rig / f"modules/{name}.ko").exists()]
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
@@ -119,7 +122,7 @@ def configuration(args, kernel):
     values = {"NODES": args.nodes, "LINK": link, "LINK_MODULE": LINK_MODULES[link], "LINK_OPTIONS": options,
               "LOAD": args.load, "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(args, kernel)), "WINDOW": int(args.link in (*WINDOWS, SHARED)),
-              "TWIN": int(args.link == TWIN), "ADAPTER": int(args.adapter),
+              "TWIN": int(args.link in TWINS), "SOFTDMA": SOFTDMA if args.link == TWIN_DMA else "", "ADAPTER": int(args.adapter),
               "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
@@ -143,8 +146,8 @@ def link_of(args):
     """Return the name of the link, the parameters of its module, and those of the kernel."""
     if args.link in WINDOWS:
         return "ntr", f"members={max(args.nodes, 2)}", ""
-    if args.link in (SHARED, TWIN):
-        return "ntr", "", ""
+    if args.link in (SHARED, *TWINS):
+        return "ntr", "dma_min=64" if args.link == TWIN_DMA else "", ""
     return EMULATED.get(args.link, (args.link, "", ""))
 
 
