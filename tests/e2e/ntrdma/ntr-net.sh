@@ -107,7 +107,10 @@ with_mtu() {
 
 vlan() {
 	modprobe -q 8021q
-	ip link add link "$NETDEV" name vlan5 type vlan id 5
+	if ! ip link add link "$NETDEV" name vlan5 type vlan id 5; then
+		skip "packets pass in a VLAN" "this kernel has no VLANs"
+		return
+	fi
 	ip addr add "10.58.5.$NODE/24" dev vlan5
 	ip link set vlan5 up
 	barrier vlan
