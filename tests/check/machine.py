@@ -42,8 +42,8 @@ for word in $INSTALLED; do echo "$word installed"; done
 echo "removed-long-ago config-files"
 """
 # Packages that a demo does not need.
-NOT_FOR_A_DEMO = {"gcc-multilib", "gcc-i686-linux-gnu", "lintian", "debootstrap", "spin", "python3-pytest", "python3-sphinx",
-                  "shellcheck", "gnuplot-nox", "strace", "bison"}
+NOT_FOR_A_DEMO = {"gcc-multilib", "gcc-i686-linux-gnu", "lintian", "debootstrap", "spin", "coccinelle", "python3-pytest",
+                  "python3-sphinx", "shellcheck", "gnuplot-nox", "strace", "bison"}
 
 
 class Wrong(Exception):

@@ -43,7 +43,7 @@ def arguments():
                         help="skip parts that have passed with the same files; the tree must be committed; "
                         "for --long and --mutants, which take hours")
     parser.add_argument("--mutants", action="store_true",
-                        help="apply each patch of tests/mutants to a copy of the tree; its test must fail")
+                        help="apply each mutant of tests/mutants to a copy of the tree; its test must fail")
     args = parser.parse_args(argv[:end])
     args.pytest = argv[end + 1:]
     return args

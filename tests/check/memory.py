@@ -107,10 +107,10 @@ def notes(file):
 
 
 class Mutant:
-    """The part PART in a tree with PATCH.  It depends on the files of PART and on PATCH."""
+    """The part PART in a tree with MUTANT.  It depends on the files of PART and on the file MUTANT."""
 
-    def __init__(self, part, patch):
-        self.name = f"mutant {patch.stem} {hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
+    def __init__(self, part, mutant):
+        self.name = f"mutant {mutant.stem} {hashlib.sha256(mutant.read_bytes()).hexdigest()[:16]}"
         self.kernels, self.scripts, self.userspace, self.files = part.kernels, part.scripts, part.userspace, part.files
         self.beside = lambda: [part.name, *part.beside()]
         self.members = ()

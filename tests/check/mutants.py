@@ -2,17 +2,22 @@
 # Author: The krdma developers
 """Apply known faults to the tree, the mutants, and check that a test notices each of them.
 
-A mutant is a patch in tests/mutants.  Above its first "---" are a description and the line "# caught-by: PART", which
-names the part of tools/check that must fail.  Each mutant is applied to a copy of the tree, in which tools/check runs
+A mutant is a file of tests/mutants: NAME.cocci, a semantic patch that spatch applies to C code, or NAME.patch, a diff.
+Its head has a description, "caught-by: PART" with the part of tools/check that must fail, and in a semantic patch
+"file: PATH..." with the files that it changes.  Each mutant is applied to a copy of the tree, in which tools/check runs
 that part.  All these parts first run without mutants, because a case that always fails catches nothing.  With --resume,
 parts that passed and mutants that were caught are not repeated, as long as files and kernels are the same.
 """
+import concurrent.futures
 import fnmatch
+import os
 import pathlib
 import queue
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -22,27 +27,60 @@ import memory
 from rig import cache, kernels, modules
 
 TOP = modules.TREE
-PATCHES = TOP / "tests/mutants"
+MUTANTS = TOP / "tests/mutants"
 TREES = 2			# number of mutants that are tried at a time
 LIMIT = 1800			# time limit of a part, in seconds
+SPATCH = ["spatch", "--very-quiet", "--no-includes", "--timeout", "60", "--in-place", "--sp-file"]
 
 
-def caught_by(patch):
-    """Return the part that must notice a patch; None if the patch names none."""
-    match = re.search(r"^# caught-by: (\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
-    return match.group(1) if match else None
+def head(mutant, key):
+    """Return the words of the line KEY in the head of a mutant; empty if it has no such line."""
+    match = re.search(rf"^(?:#|//) {key}: (.+)$", mutant.read_text(encoding="utf-8"), re.MULTILINE)
+    return match.group(1).split() if match else []
+
+
+def caught_by(mutant):
+    """Return the part that must notice a mutant; None if the mutant names none."""
+    return " ".join(head(mutant, "caught-by")) or None
+
+
+def changed_files(mutant):
+    """Return the paths of the files that a mutant changes."""
+    if mutant.suffix == ".cocci":
+        return head(mutant, "file")
+    return re.findall(r"^\+\+\+ b/(\S+)", mutant.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def chosen(names):
-    """Return the patches whose name contains or matches one of NAMES; without NAMES, all patches."""
-    def matches(patch, name):
-        return name in patch.stem or fnmatch.fnmatch(patch.stem, name)
+    """Return the mutants whose name contains or matches one of NAMES; without NAMES, all mutants."""
+    def matches(mutant, name):
+        return name in mutant.stem or fnmatch.fnmatch(mutant.stem, name)
 
-    known = sorted(PATCHES.glob("*.patch"))
-    unknown = [name for name in names if not any(matches(patch, name) for patch in known)]
+    known = sorted([*MUTANTS.glob("*.cocci"), *MUTANTS.glob("*.patch")])
+    unknown = [name for name in names if not any(matches(mutant, name) for mutant in known)]
     if unknown:
-        sys.exit(f"check: no mutant is called {' '.join(unknown)}; see {PATCHES}")
-    return [patch for patch in known if not names or any(matches(patch, name) for name in names)]
+        sys.exit(f"check: no mutant is called {' '.join(unknown)}; see {MUTANTS}")
+    return [mutant for mutant in known if not names or any(matches(mutant, name) for name in names)]
+
+
+def wrong_with(mutant, parts, log):
+    """Return the first fault of a mutant, or None; PARTS are the names of all parts."""
+    if caught_by(mutant) not in parts:
+        return f"{caught_by(mutant)} is no part"
+    with tempfile.TemporaryDirectory() as folder:
+        for name in changed_files(mutant):
+            if (TOP / name).is_file():
+                (pathlib.Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(TOP / name, pathlib.Path(folder) / name)
+        return None if apply(mutant, pathlib.Path(folder), log) else "does not apply any more"
+
+
+def check_all(parts, log):
+    """Return the faults of all mutants, a line for each.  The code that a mutant changes may have changed."""
+    known = chosen([])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        faults = pool.map(lambda mutant: wrong_with(mutant, parts, log), known)
+        return [f"{mutant.name}: {fault}\n" for mutant, fault in zip(known, faults) if fault]
 
 
 def fresh_copy(number):
@@ -55,8 +93,18 @@ def fresh_copy(number):
     return tree
 
 
-def apply(patch, tree, log):
-    return command.run(["patch", "-p1", "--no-backup-if-mismatch", "-r", "-", "-i", patch], log, 60, cwd=tree) == 0
+def apply(mutant, tree, log):
+    """Apply a mutant to a tree; return false if it does not apply, or does not change each of its files."""
+    if mutant.suffix == ".patch":
+        return command.run(["patch", "-p1", "--no-backup-if-mismatch", "-r", "-", "-i", mutant], log, 60, cwd=tree) == 0
+    names = changed_files(mutant)
+    return bool(names) and all(has_changed(mutant, tree / name, log) for name in names)
+
+
+def has_changed(mutant, file, log):
+    """Apply a semantic patch to a file; return true if this changed the file."""
+    before = file.read_bytes() if file.is_file() else None
+    return command.run([*SPATCH, mutant, file], log, 90) == 0 and file.read_bytes() != before
 
 
 def failed_cases(text):
@@ -84,23 +132,23 @@ class Past:
         if resume and not self.memory.tree:
             sys.exit("check: --resume needs a tree of which all is committed")
 
-    def of(self, name, patch=None):
-        """Return the part called NAME, or if PATCH is given, this part with PATCH; None if there is no such part."""
+    def of(self, name, mutant=None):
+        """Return the part called NAME, or if MUTANT is given, this part with MUTANT; None if there is no such part."""
         part = self.parts.get(name)
         with self.lock:
             for kernel in part.kernels if part else ():
                 self.folders[kernel] = self.folders.get(kernel) or kernels.prepare(kernel).dir.name
-        return memory.Mutant(part, patch) if part and patch else part
+        return memory.Mutant(part, mutant) if part and mutant else part
 
-    def recall(self, name, patch=None):
-        """Return the cases of a part that passed, or the one that caught a patch; None if neither is remembered."""
-        part = self.of(name, patch) if self.resume else None
+    def recall(self, name, mutant=None):
+        """Return the cases of a part that passed, or the one that caught a mutant; None if neither is remembered."""
+        part = self.of(name, mutant) if self.resume else None
         results = self.memory.recall(part, self.folders) if part else None
         return results.passed if results else None
 
-    def note(self, name, patch, caught):
-        """Remember that the case CAUGHT noticed PATCH."""
-        part = self.of(name, patch)
+    def note(self, name, mutant, caught):
+        """Remember that the case CAUGHT noticed MUTANT."""
+        part = self.of(name, mutant)
         if part:
             with self.lock:
                 self.memory.note(part, self.folders, ktap.Results(passed=[caught]))
@@ -109,10 +157,10 @@ class Past:
 class Trial:
     """Runs the parts without mutants and then all mutants, TREES at a time."""
 
-    def __init__(self, patches, past):
-        self.patches = patches
+    def __init__(self, mutants, past):
+        self.mutants = mutants
         self.past = past
-        self.parts = sorted({caught_by(patch) for patch in patches} - {None})
+        self.parts = sorted({caught_by(mutant) for mutant in mutants} - {None})
         self.sound = {}			# {part: cases that fail without a mutant}
         self.done = 0
         self.results = ktap.Results()
@@ -124,22 +172,22 @@ class Trial:
         self.sound[part] = [] if self.past.recall(part) else run_part(part, tree, log)
         return "; ".join(["fails without a mutant", *self.sound[part]]) if self.sound[part] else None
 
-    def try_patch(self, patch, tree, log):
+    def try_mutant(self, mutant, tree, log):
         """Try a mutant; return the reason why it was not caught, or None."""
-        part = caught_by(patch)
+        part = caught_by(mutant)
         if not part:
             return "no caught-by line"
-        before = self.past.recall(part, patch)
+        before = self.past.recall(part, mutant)
         if before:
-            print(f"#   {patch.stem} was caught before: {before[0]}", flush=True)
+            print(f"#   {mutant.stem} was caught before: {before[0]}", flush=True)
             return None
-        if not apply(patch, tree, log):
+        if not apply(mutant, tree, log):
             return "does not apply any more"
         caught = [case for case in run_part(part, tree, log) if case not in self.sound[part]]
         if not caught:
             return f"not noticed by {part}"
-        print(f"#   {patch.stem} is caught: {caught[0]}", flush=True)
-        self.past.note(part, patch, caught[0])
+        print(f"#   {mutant.stem} is caught: {caught[0]}", flush=True)
+        self.past.note(part, mutant, caught[0])
         return None
 
     def each(self, attempt, jobs, name):
@@ -179,9 +227,9 @@ class Trial:
                 print(f"#   {wrong}\n#   log: {log}", flush=True)
 
     def all(self):
-        print(f"KTAP version 1\n1..{len(self.parts) + len(self.patches)}", flush=True)
+        print(f"KTAP version 1\n1..{len(self.parts) + len(self.mutants)}", flush=True)
         self.each(self.try_part, self.parts, lambda part: f"sound {part}")
-        self.each(self.try_patch, self.patches, lambda patch: f"mutant {patch.stem}")
+        self.each(self.try_mutant, self.mutants, lambda mutant: f"mutant {mutant.stem}")
         return self.results
 
 

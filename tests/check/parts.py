@@ -354,12 +354,10 @@ def bench(kernel):
 
 
 def mutants_apply(log):
-    """Check that each mutant applies, and that its caught-by line names a part."""
-    good = static.mutants_apply(log)
-    known = {part.name for part in everything()}
-    strays = [patch for patch in mutants.chosen([]) if mutants.caught_by(patch) not in known]
-    static.write(log, "".join(f"{patch.name}: {mutants.caught_by(patch)} is no part\n" for patch in strays))
-    return good and not strays
+    """Check that each mutant applies, and that its head names a part."""
+    wrong = mutants.check_all({part.name for part in everything()}, log)
+    static.write(log, "".join(wrong))
+    return not wrong
 
 
 def remembered(log):
@@ -387,11 +385,11 @@ def everything():
         plain("kernel-doc", static.kernel_doc),
         plain("docs", static.docs, seconds=20),
         plain("splats", static.splats),
-        plain("mutants-apply", mutants_apply),
+        plain("mutants-apply", mutants_apply, groups=("mutants",)),
         plain("bench-page", benchpage.check, seconds=30, groups=("drawing",)),
         plain("krping-words", krpingtool.check, groups=("drawing",)),
         plain("resume", remembered),
-        Part("runner", runnertest.check, seconds=60),
+        Part("runner", runnertest.check, seconds=60, groups=("mutants",)),
         plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
              beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")], groups=("model",)),

@@ -303,6 +303,13 @@ def of_mutant(text):
     yield from paragraphs("text", lines)
 
 
+def of_semantic_patch(text):
+    """Yield the description of a mutant that is a semantic patch: the comment at its head, without its last paragraph."""
+    lines = text.split("\n@", 1)[0].split("\n")
+    yield from paragraphs("text", [(number, "" if re.match(r"// (SPDX|[\w-]+: )", line) else line.removeprefix("//").strip())
+                                   for number, line in enumerate(lines, 1)])
+
+
 def of_plain(text):
     """Yield all of a plain text."""
     yield from paragraphs("text", list(enumerate(text.split("\n"), 1)))
@@ -315,6 +322,7 @@ READERS = (
     (r"\.md$", of_markdown),
     (r"\.[1-8]$", of_manual),
     (r"\.patch$", of_mutant),
+    (r"\.cocci$", of_semantic_patch),
     (r"^debian/(changelog|control)$|^Documentation/ABI/", of_plain),
     (r"\.sh$", of_shell),
 )

@@ -13,6 +13,7 @@ import types
 import ktap
 import machine
 import memory
+import mutants
 import static
 from rig import modules
 
@@ -275,11 +276,41 @@ def check_memory(_log):
     return all(right)
 
 
+# A mutant of each kind, and the text that it makes of SOUND.  The file of the last one does not have the code any more.
+SOUND = "int f(int a)\n{\n\tif (a > 9)\n\t\treturn 0;\n\treturn g(a);\n}\n"
+MUTANTS = {
+    "one.cocci": ("// file: x/f.c\n@@\nexpression a;\n@@\n- if (a > 9)\n- \treturn 0;\n",
+                  "int f(int a)\n{\n\treturn g(a);\n}\n"),
+    "one.patch": ("# rule: none\n\n--- a/x/f.c\n+++ b/x/f.c\n@@ -5 +5 @@\n-\treturn g(a);\n+\treturn a;\n",
+                  SOUND.replace("g(a)", "a")),
+    "late.patch": ("\n--- a/x/f.c\n+++ b/x/f.c\n@@ -5 +5 @@\n-\treturn h(a);\n+\treturn a;\n", None),
+    "late.cocci": ("// file: x/f.c\n@@\n@@\n- h(...)\n+ 1\n", None),
+    "one-of-two.cocci": ("// file: x/f.c x/g.c\n@@\n@@\n- 9\n+ 8\n", None),
+    "invalid.cocci": ("// file: x/f.c\n@@\n- 9\n", None),
+    "nowhere.cocci": ("@@\n@@\n- 9\n+ 8\n", None),
+}
+
+
+def applies_mutants(copy):
+    """Check that a mutant applies only if it changes each of its files."""
+    for name, (text, wanted) in MUTANTS.items():
+        with tempfile.TemporaryDirectory() as place:
+            mutant, file = pathlib.Path(place, name), pathlib.Path(place, "x/f.c")
+            file.parent.mkdir()
+            mutant.write_text(text, encoding="ascii")
+            file.write_text(SOUND, encoding="ascii")
+            (file.parent / "g.c").write_text(SOUND.replace("9", "7"), encoding="ascii")
+            applied = mutants.apply(mutant, pathlib.Path(place), copy.log)
+            machine.expect(applied == bool(wanted), f"{name} applies: {applied}")
+            machine.expect(not wanted or file.read_text(encoding="ascii") == wanted, f"{name}: {file.read_text()}")
+
+
 CASES = {"each part has its line, and the last line counts the cases": counts_cases,
          "options of pytest are passed on": passes_options_on,
          "signals end a run and its commands": ends_when_interrupted,
          "parts wait for their kernels": waits_for_kernels,
-         "passes are remembered": remembers_passes}
+         "passes are remembered": remembers_passes,
+         "mutants apply if they change all their files": applies_mutants}
 
 
 def check(log):

@@ -187,7 +187,7 @@ def docs(log):
 
 def shellcheck_reads():
     """Return this file, and all files that may be scripts or parts of scripts, because their names have no suffix."""
-    return [*files(r"^(?!.*\.([ch]|md|patch|py|rst)$)"), "tests/check/static.py"]
+    return [*files(r"^(?!.*\.([ch]|cocci|md|patch|py|rst)$)"), "tests/check/static.py"]
 
 
 # grep -q exits at its first match. If the command before it still writes, SIGPIPE ends that command, and "pipefail" makes
@@ -271,13 +271,6 @@ def splats(log):
               if bad != any(re.search(pattern, line) for pattern in patterns)]
     write(log, "".join(f"{line}\n" for line in wrong))
     return not wrong
-
-
-def mutants_apply(log):
-    """Does each mutant apply?  The code that it changes may have changed; --mutants, which is rarely run, fails then."""
-    stale = [patch for patch in files(r"^tests/mutants/.*\.patch$")
-             if not silent(["patch", "--dry-run", "-p1", "-s", "-f", "-i", patch], log)]
-    return not stale
 
 
 def build(name, args):
