@@ -157,7 +157,8 @@ struct krdma_credit_end {
 
 /*
  * Send one message if the credits allow it. The peer must have a posted
- * receive.
+ * receive. A fault ends the case, because thousands of failures would take all
+ * memory.
  */
 static bool krdma_credit_play_send(struct kunit *test,
 				   struct krdma_credit_end *from,
@@ -165,7 +166,7 @@ static bool krdma_credit_play_send(struct kunit *test,
 {
 	if (!krdma_credit_may_send(&from->credit, reserved))
 		return false;
-	KUNIT_EXPECT_LT(test, to->in_flight, (unsigned int)to->credit.depth);
+	KUNIT_ASSERT_LT(test, to->in_flight, (unsigned int)to->credit.depth);
 	if (to->in_flight == ARRAY_SIZE(to->grants))
 		return false;
 	to->grants[to->in_flight++] = krdma_credit_take(&from->credit);
@@ -183,10 +184,10 @@ static void krdma_credit_play_receive(struct kunit *test,
 	unsigned int i;
 
 	for (i = 0; i < end->in_flight; i++) {
-		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&end->credit), 0);
-		KUNIT_EXPECT_EQ(test, krdma_credit_granted(&end->credit,
+		KUNIT_ASSERT_EQ(test, krdma_credit_arrived(&end->credit), 0);
+		KUNIT_ASSERT_EQ(test, krdma_credit_granted(&end->credit,
 							   end->grants[i]), 0);
-		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&end->credit, false));
+		KUNIT_ASSERT_TRUE(test, krdma_credit_reposted(&end->credit, false));
 	}
 	end->in_flight = 0;
 	if (krdma_credit_should_return(&end->credit))
