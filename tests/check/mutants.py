@@ -108,8 +108,11 @@ def has_changed(mutant, file, log):
 
 
 def failed_cases(text):
-    """Return the cases that the check in the copy reports as failed; none if the modules did not build."""
-    cases = re.findall(r"^# failed: (.+)$", text, re.MULTILINE)
+    """Return the cases that the check in the copy reports as failed; none if the modules did not build.
+
+    Warnings of the compiler do not count: they show that the code looks strange, and not that a test notices the fault.
+    """
+    cases = re.findall(r"^# failed: (?!.*: warning: )(.+)$", text, re.MULTILINE)
     return [] if "modules do not build" in text else cases
 
 
