@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+// A connection or a listener holds no reference to the module: the module can be unloaded.
+//
+// file: krdma/life.c
+// caught-by: wrong-state-calls-uml
+// rule: Documentation/krdma.rst#Lifetime
+@@
+@@
+- module_put(THIS_MODULE);
+
+@@
+@@
+- __module_get(THIS_MODULE);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+// Connections without a domain share a PD: a key is valid on other connections.
+//
+// file: krdma/device.c
+// caught-by: access-rights-uml
+// rule: Documentation/krdma.rst#Security
+@@
+expression kpd, own;
+@@
+- own && kpd->domain == own
++ kpd->domain == own
