@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+// A script with a failed command exits with 0.
+//
+// file: tools/rfm2g_util/main.c
+// caught-by: rfm2g_util-uml
+// rule: Documentation/librfm2g.rst#rfm2g_util
+@@
+expression util, line, status;
+@@
+  if (util_run_line(util, line))
+- 	status = UTIL_FAILED;
++ 	status = UTIL_OK;
