@@ -4,7 +4,7 @@
  *
  * The code of no other file depends on the name of a driver. The faults of a
  * driver are bits of krdma_hw.quirks, which krdma_quirks_of() returns when the
- * QP is created. For most faults a patch, tests/mutants/quirk-*.patch, removes
+ * QP is created. For most faults a patch, tests/mutants/quirk-*.cocci, removes
  * the bit of the fault. If the tests pass with the patch on the newest kernel,
  * that kernel no longer needs the workaround.
  *

@@ -3,10 +3,11 @@
 """Apply known faults to the tree, the mutants, and check that a test notices each of them.
 
 A mutant is a file of tests/mutants: NAME.cocci, a semantic patch that spatch applies to C code, or NAME.patch, a diff.
-Its head has a description, "caught-by: PART" with the part of tools/check that must fail, and in a semantic patch
-"file: PATH..." with the files that it changes.  Each mutant is applied to a copy of the tree, in which tools/check runs
-that part.  All these parts first run without mutants, because a case that always fails catches nothing.  With --resume,
-parts that passed and mutants that were caught are not repeated, as long as files and kernels are the same.
+Its head has a description, "caught-by: PART" with the part of tools/check that must fail, "rule: PAGE#SECTION" with the
+text that documents the rule, and in a semantic patch "file: PATH..." with the files that it changes.  Each mutant is
+applied to a copy of the tree, in which tools/check runs that part.  All these parts first run without mutants, because a
+case that always fails catches nothing.  With --resume, parts that passed and mutants that were caught are not repeated,
+as long as files and kernels are the same.
 """
 import concurrent.futures
 import fnmatch
@@ -30,7 +31,7 @@ TOP = modules.TREE
 MUTANTS = TOP / "tests/mutants"
 TREES = 2			# number of mutants that are tried at a time
 LIMIT = 1800			# time limit of a part, in seconds
-SPATCH = ["spatch", "--very-quiet", "--no-includes", "--timeout", "60", "--in-place", "--sp-file"]
+SPATCH = ["spatch", "--very-quiet", "--no-includes", "--timeout", "60", "--no-show-diff", "--in-place", "--sp-file"]
 
 
 def head(mutant, key):
@@ -63,10 +64,23 @@ def chosen(names):
     return [mutant for mutant in known if not names or any(matches(mutant, name) for name in names)]
 
 
+def is_documented(rule):
+    """Is RULE, PAGE#SECTION, in the tree?  SECTION is the title of a section, the first cell of a row, or a word of C."""
+    page, _, section = rule.partition("#")
+    if not section or not (TOP / page).is_file():
+        return False
+    text, title = (TOP / page).read_text(encoding="utf-8"), re.escape(section)
+    pattern = rf"^{title}\n([=~^-])\1+$|^(``)?{title}(``)? " if page.endswith(".rst") else rf"\b{title}\b"
+    return bool(re.search(pattern, text, re.MULTILINE))
+
+
 def wrong_with(mutant, parts, log):
     """Return the first fault of a mutant, or None; PARTS are the names of all parts."""
+    rule = " ".join(head(mutant, "rule"))
     if caught_by(mutant) not in parts:
         return f"{caught_by(mutant)} is no part"
+    if not is_documented(rule):
+        return f"no text documents the rule {rule or 'in its head'}"
     with tempfile.TemporaryDirectory() as folder:
         for name in changed_files(mutant):
             if (TOP / name).is_file():

@@ -354,7 +354,7 @@ def bench(kernel):
 
 
 def mutants_apply(log):
-    """Check that each mutant applies, and that its head names a part."""
+    """Check that each mutant applies, and that its head names a part, and a documented rule."""
     wrong = mutants.check_all({part.name for part in everything()}, log)
     static.write(log, "".join(wrong))
     return not wrong
