@@ -25,18 +25,6 @@ struct krdma_source {
 	struct iov_iter *iter;
 };
 
-static int krdma_send_fill(struct krdma_op *op, const struct krdma_source *src,
-			   u32 offset, u32 len)
-{
-	if (!op)
-		return -ENOMEM;
-	if (src->buffer)
-		memcpy(op->data, src->buffer + offset, len);
-	else if (copy_from_iter(op->data, len, src->iter) != len)
-		return -EFAULT;
-	return 0;
-}
-
 /*
  * Send the part that begins at @hdr->offset, and advance @hdr->offset. Wait for
  * the end of the last part.
@@ -46,8 +34,14 @@ static int krdma_send_part(struct krdma_conn *conn, struct krdma_hdr *hdr,
 {
 	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
 	struct krdma_op *op = krdma_op_message(conn, KRDMA_SEND, hdr, len);
-	int ret = krdma_send_fill(op, src, hdr->offset, len);
+	int ret = 0;
 
+	if (!op)
+		ret = -ENOMEM;
+	else if (src->buffer)
+		memcpy(op->data, src->buffer + hdr->offset, len);
+	else if (copy_from_iter(op->data, len, src->iter) != len)
+		ret = -EFAULT;
 	if (!ret)
 		ret = krdma_op_post(conn, op);
 	if (!ret && hdr->offset + len < hdr->msg_len)
@@ -133,37 +127,6 @@ int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
 
-/*
- * Return the address of the data if one kvec entry contains all bytes, or NULL.
- */
-static const void *krdma_iter_linear(const struct iov_iter *iter)
-{
-	if (!iov_iter_is_kvec(iter) || !iov_iter_count(iter) ||
-	    iov_iter_single_seg_count(iter) != iov_iter_count(iter))
-		return NULL;
-	return iter->kvec->iov_base + iter->iov_offset;
-}
-
-/*
- * Copy a message that the peer must read by RDMA READs into one piece of
- * memory, because krdma_push() needs that. If there is no memory for the copy,
- * the message is sent in parts.
- * Return: the copy; or NULL, and @iter is unchanged.
- */
-static void *krdma_iter_gather(const struct krdma_conn *conn,
-			       struct iov_iter *iter, size_t length)
-{
-	void *copy;
-
-	if (length < conn->p.pull_min || length > conn->hello.max_msg)
-		return NULL;
-	copy = kvmalloc(length, GFP_KERNEL | __GFP_NOWARN);
-	if (!copy || copy_from_iter(copy, length, iter) == length)
-		return copy;
-	kvfree(copy);
-	return NULL;
-}
-
 /**
  * krdma_send_iter - send a message out of several pieces of memory
  * @cb: established connection in message mode
@@ -199,10 +162,21 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	    (!iov_iter_is_kvec(iter) && !iov_iter_is_bvec(iter)))
 		return -EINVAL;
 	noio = krdma_noio_enter(&conn->p);
-	src.buffer = krdma_iter_linear(iter);
-	if (!src.buffer) {
-		copy = krdma_iter_gather(conn, iter, length);
-		src.buffer = copy;
+	if (iov_iter_is_kvec(iter) && length &&
+	    iov_iter_single_seg_count(iter) == length) {
+		/* One entry contains all bytes. */
+		src.buffer = iter->kvec->iov_base + iter->iov_offset;
+	} else if (length >= conn->p.pull_min &&
+		   length <= conn->hello.max_msg) {
+		/*
+		 * The peer must read the message by RDMA READs. Copy it into
+		 * one piece of memory, because krdma_push() needs that. If
+		 * there is no memory for the copy, the message is sent in
+		 * parts.
+		 */
+		copy = kvmalloc(length, GFP_KERNEL | __GFP_NOWARN);
+		if (copy && copy_from_iter(copy, length, iter) == length)
+			src.buffer = copy;
 	}
 	ret = krdma_send_source(conn, &src, length, timeout_ms);
 	kvfree(copy);
