@@ -25,16 +25,6 @@ void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
 	};
 }
 
-static void krdma_span_advance(struct krdma_span *span, u32 len)
-{
-	span->left -= len;
-	span->sge_off += len;
-	if (span->sge_off == span->sge->length) {
-		span->sge++;
-		span->sge_off = 0;
-	}
-}
-
 /**
  * krdma_span_next - split off one work request
  * @span: position. Before the call it gives the remote segment and offset of
@@ -60,7 +50,12 @@ u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
 		n++;
 		room -= len;
 		span->seg_off += len;
-		krdma_span_advance(span, len);
+		span->left -= len;
+		span->sge_off += len;
+		if (span->sge_off == span->sge->length) {
+			span->sge++;
+			span->sge_off = 0;
+		}
 	}
 	if (span->seg && !room) {
 		span->seg++;
