@@ -54,18 +54,6 @@ void krdma_space_refused_locked(struct krdma_conn *conn,
 	space->need.requests = min(space->need.requests, need->requests);
 }
 
-static bool krdma_space_is_there_locked(struct krdma_conn *conn)
-{
-	const struct krdma_need *need = &conn->sq.space.need;
-	unsigned int requests = max_t(unsigned int, need->requests,
-				      KRDMA_SPACE_PENDING);
-
-	lockdep_assert_held(&conn->lock);
-	if (need->nowait)
-		return krdma_req_have_need_locked(conn, need);
-	return conn->sq.npending + requests <= KRDMA_PENDING_MAX;
-}
-
 /**
  * krdma_space_begin_locked - check whether the caller must call write_space
  * @conn: connection in message mode, where room may have appeared
@@ -77,6 +65,9 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
 bool krdma_space_begin_locked(struct krdma_conn *conn)
 {
 	struct krdma_space *space = &conn->sq.space;
+	const struct krdma_need *need;
+	unsigned int requests;
+	bool there;
 
 	lockdep_assert_held(&conn->lock);
 	if (!space->wanted || krdma_conn_is_released_locked(conn) ||
@@ -86,7 +77,13 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 		space->missed = true;
 		return false;
 	}
-	if (!krdma_space_is_there_locked(conn))
+	need = &space->need;
+	requests = max_t(unsigned int, need->requests, KRDMA_SPACE_PENDING);
+	if (need->nowait)
+		there = krdma_req_have_need_locked(conn, need);
+	else
+		there = conn->sq.npending + requests <= KRDMA_PENDING_MAX;
+	if (!there)
 		return false;
 	space->wanted = false;
 	space->telling = true;
