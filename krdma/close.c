@@ -32,32 +32,22 @@ static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (!ret)
-		krdma_req_refuse_late(conn);
+		krdma_op_cancel(conn, NULL, -ESHUTDOWN);
 	return ret;
-}
-
-static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
-{
-	const struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	if (!list_empty(&conn->sq.pending) || conn->sq.open ||
-	    conn->sq.busy & KRDMA_BUSY_RW)
-		return false;
-	/* Do not wait for internal messages: they have reserved slots. */
-	list_for_each_entry(kwr, &conn->sq.posted, link)
-		if (!kwr->reserved)
-			return false;
-	return true;
 }
 
 static bool krdma_close_is_idle(struct krdma_conn *conn)
 {
+	const struct krdma_wr *kwr;
 	unsigned long flags;
 	bool idle;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	idle = krdma_close_is_idle_locked(conn);
+	idle = list_empty(&conn->sq.pending) && !conn->sq.open &&
+	       !(conn->sq.busy & KRDMA_BUSY_RW);
+	/* Do not wait for internal messages: they have reserved slots. */
+	list_for_each_entry(kwr, &conn->sq.posted, link)
+		idle &= kwr->reserved;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return idle;
 }
@@ -73,17 +63,6 @@ static bool krdma_close_may_be_idle(struct krdma_conn *conn, const void *arg)
 	       READ_ONCE(conn->sq.avail) == conn->limits.send_depth &&
 	       !READ_ONCE(conn->sq.open) &&
 	       !(READ_ONCE(conn->sq.busy) & KRDMA_BUSY_RW);
-}
-
-static int krdma_close_wait_idle(struct krdma_conn *conn, unsigned long until)
-{
-	int ret;
-
-	do {
-		ret = krdma_conn_wait(conn, krdma_close_may_be_idle, NULL,
-				      until);
-	} while (!ret && !krdma_close_is_idle(conn));
-	return ret;
 }
 
 static bool krdma_close_is_over(struct krdma_conn *conn, const void *arg)
@@ -152,8 +131,11 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 		return ret;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
-	ret = krdma_close_wait_idle(conn, until) ?:
-	      krdma_close_tell(conn, until);
+	do {
+		ret = krdma_conn_wait(conn, krdma_close_may_be_idle, NULL,
+				      until);
+	} while (!ret && !krdma_close_is_idle(conn));
+	ret = ret ?: krdma_close_tell(conn, until);
 	krdma_disconnect(cb);
 	krdma_conn_put(conn);
 	return ret;

@@ -164,7 +164,9 @@ int krdma_control_alloc(struct krdma_conn *conn)
 	while (op->n < KRDMA_CONTROLS && !ret) {
 		req = &krdma_op_add(conn, op, KRDMA_WR_CONTROL)->req;
 		req->done = krdma_control_done;
-		ret = krdma_req_prepare_reserved(conn, req);
+		req->wr.op = NULL;
+		req->wr.reserved = true;
+		ret = krdma_req_prepare(conn, req);
 	}
 	if (ret)
 		op->n--;
@@ -185,7 +187,7 @@ void krdma_control_free(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	conn->msg->control = NULL;
 	while (op && op->n)
-		krdma_req_free_reserved(conn, &op->calls[--op->n].req);
+		krdma_req_unmap(conn, &op->calls[--op->n].req);
 	krdma_op_put(op);
 }
 

@@ -181,7 +181,7 @@ ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 {
 	u32 nsegs;
 
-	if (offset > region->size || !len || len > region->size - offset)
+	if (!len || !krdma_range_ok(region->size, offset, len))
 		return -EINVAL;
 	if (!READ_ONCE(region->usable))
 		return -ENOTCONN;
@@ -242,8 +242,7 @@ static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 			      bool for_cpu)
 {
-	if (region->coherent || offset > region->size ||
-	    len > region->size - offset)
+	if (region->coherent || !krdma_range_ok(region->size, offset, len))
 		return;
 	/* If syncs is 0, teardown has unmapped the region. */
 	if (!refcount_inc_not_zero(&region->syncs))

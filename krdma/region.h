@@ -196,6 +196,12 @@ bool krdma_region_may_move(const struct krdma_region *region,
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges);
 
+/* Check whether a range is within @size bytes. */
+static inline bool krdma_range_ok(u64 size, u64 offset, u64 len)
+{
+	return offset <= size && len <= size - offset;
+}
+
 static inline bool krdma_region_is_shared(const struct krdma_region *region)
 {
 	return region->share.dev;

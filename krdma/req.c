@@ -57,61 +57,11 @@ static bool krdma_data_ok(const struct krdma_data *data)
 	}
 }
 
-/*
- * Check whether the request itself can be mapped. The header of a message is a
- * member of the request, and is mapped by its linear address.
- */
-static bool krdma_req_memory_ok(const struct krdma_req *req)
-{
-	return !krdma_req_takes_credit(req) ||
-	       (!is_vmalloc_addr(req) && krdma_dma_virt_ok(req, sizeof(*req)));
-}
-
-static bool krdma_range_ok(u64 size, u64 offset, u64 len)
-{
-	return offset <= size && len <= size - offset;
-}
-
-static int krdma_req_check_atomic(const struct krdma_conn *conn,
-				  const struct krdma_req *req)
-{
-	if (conn->cb.pd->device->attrs.atomic_cap == IB_ATOMIC_NONE)
-		return -EOPNOTSUPP;
-	if (req->local.len != sizeof(u64) ||
-	    !krdma_remote_is_aligned(req->remote, req->remote_offset))
-		return -EINVAL;
-	return 0;
-}
-
-/*
- * Check whether the local memory must be a region. On iWARP the target of a
- * READ must be remotely writable (RFC 5040 5.3), and only a region can be.
- */
-static bool krdma_req_needs_region(const struct krdma_conn *conn,
-				   const struct krdma_req *req)
-{
-	return req->opcode == KRDMA_READ &&
-	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
-}
-
-static int krdma_req_check_message(const struct krdma_conn *conn,
-				   const struct krdma_req *req)
-{
-	if (req->local.len > conn->limits.part_max)
-		return -EMSGSIZE;
-	if (req->opcode == KRDMA_SEND)
-		return 0;
-	/*
-	 * A message can invalidate only one key, so there must be one segment.
-	 */
-	if (!req->remote || krdma_remote_nsegs(req->remote) != 1)
-		return -EINVAL;
-	return krdma_peer_takes_inv(conn) ? 0 : -EOPNOTSUPP;
-}
-
 static int krdma_req_check_remote(const struct krdma_conn *conn,
 				  const struct krdma_req *req)
 {
+	const struct ib_device *ibdev = conn->cb.pd->device;
+
 	if (!req->remote || !req->local.len)
 		return -EINVAL;
 	if (req->opcode == KRDMA_WRITE_IMM && !krdma_peer_takes_imm(conn))
@@ -119,9 +69,19 @@ static int krdma_req_check_remote(const struct krdma_conn *conn,
 	if (!krdma_range_ok(krdma_remote_size(req->remote), req->remote_offset,
 			    req->local.len))
 		return -EMSGSIZE;
-	if (krdma_req_is_atomic(req))
-		return krdma_req_check_atomic(conn, req);
-	if (krdma_req_needs_region(conn, req) &&
+	if (krdma_req_is_atomic(req)) {
+		if (ibdev->attrs.atomic_cap == IB_ATOMIC_NONE)
+			return -EOPNOTSUPP;
+		if (req->local.len != sizeof(u64) ||
+		    !krdma_remote_is_aligned(req->remote, req->remote_offset))
+			return -EINVAL;
+		return 0;
+	}
+	/*
+	 * On iWARP the target of a READ must be remotely writable (RFC 5040
+	 * 5.3), and only a region can be.
+	 */
+	if (req->opcode == KRDMA_READ && rdma_protocol_iwarp(ibdev, 1) &&
 	    req->local.mem != KRDMA_MEM_REGION)
 		return -EOPNOTSUPP;
 	return 0;
@@ -133,8 +93,14 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	const struct krdma_data *local = &req->local;
 
 	if (req->opcode >= KRDMA_OPCODES || !req->done ||
-	    req->flags & ~(u32)KRDMA_REQ_FLAGS || !krdma_data_ok(local) ||
-	    !krdma_req_memory_ok(req))
+	    req->flags & ~(u32)KRDMA_REQ_FLAGS || !krdma_data_ok(local))
+		return -EINVAL;
+	/*
+	 * The header of a message is a member of the request, and is mapped by
+	 * its linear address.
+	 */
+	if (krdma_req_takes_credit(req) &&
+	    (is_vmalloc_addr(req) || !krdma_dma_virt_ok(req, sizeof(*req))))
 		return -EINVAL;
 	if (local->mem == KRDMA_MEM_REGION &&
 	    (!krdma_region_is_of(local->region, conn) ||
@@ -142,85 +108,54 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	     !krdma_range_ok(krdma_region_size(local->region), local->offset,
 			     local->len)))
 		return -EINVAL;
-	if (krdma_req_is_message(req))
-		return krdma_req_check_message(conn, req);
-	return krdma_req_check_remote(conn, req);
+	if (!krdma_req_is_message(req))
+		return krdma_req_check_remote(conn, req);
+	if (local->len > conn->limits.part_max)
+		return -EMSGSIZE;
+	if (req->opcode == KRDMA_SEND)
+		return 0;
+	/*
+	 * A message can invalidate only one key, so there must be one segment.
+	 */
+	if (!req->remote || krdma_remote_nsegs(req->remote) != 1)
+		return -EINVAL;
+	return krdma_peer_takes_inv(conn) ? 0 : -EOPNOTSUPP;
 }
 
 /* ---- mapping ---- */
 
 /*
- * Count the pieces of linear or vmalloc() memory. vmalloc() memory is split at
- * page boundaries. All memory is split into pieces of at most
- * krdma_conn.limits.max_map bytes, the longest mapping: 256 KiB with bounce
- * buffers.
+ * Count the pieces of memory. vmalloc() memory is split at page boundaries. All
+ * memory is split into pieces of at most krdma_conn.limits.max_map bytes, the
+ * longest mapping: 256 KiB with bounce buffers.
  */
-static u64 krdma_virt_pieces(const struct krdma_conn *conn,
-			     const struct krdma_data *data)
-{
-	if (!is_vmalloc_addr(data->virt))
-		return DIV_ROUND_UP_ULL(data->len, conn->limits.max_map);
-	return DIV_ROUND_UP_ULL((u64)offset_in_page(data->virt) + data->len,
-				PAGE_SIZE);
-}
-
-static u64 krdma_pages_pieces(const struct krdma_conn *conn,
-			      const struct krdma_data *data)
-{
-	u64 n = 0;
-	u32 i;
-
-	for (i = 0; i < data->nents; i++)
-		n += DIV_ROUND_UP_ULL(data->pages[i].bv_len,
-				      conn->limits.max_map);
-	return n;
-}
-
-static u64 krdma_sg_pieces(const struct krdma_conn *conn,
-			   const struct krdma_data *data)
-{
-	struct scatterlist *sg;
-	u64 n = 0;
-	u32 i;
-
-	for_each_sg(data->sg, sg, data->nents, i)
-		n += DIV_ROUND_UP_ULL(sg->length, conn->limits.max_map);
-	return n;
-}
-
 static u64 krdma_data_pieces(const struct krdma_conn *conn,
 			     const struct krdma_data *data)
 {
+	u32 max = conn->limits.max_map, i;
+	struct scatterlist *sg;
+	u64 n = 0;
+
 	switch (data->mem) {
 	case KRDMA_MEM_VIRT:
-		return krdma_virt_pieces(conn, data);
+		if (!is_vmalloc_addr(data->virt))
+			return DIV_ROUND_UP_ULL(data->len, max);
+		n = (u64)offset_in_page(data->virt) + data->len;
+		return DIV_ROUND_UP_ULL(n, PAGE_SIZE);
 	case KRDMA_MEM_PAGES:
-		return krdma_pages_pieces(conn, data);
+		for (i = 0; i < data->nents; i++)
+			n += DIV_ROUND_UP_ULL(data->pages[i].bv_len, max);
+		return n;
 	case KRDMA_MEM_SG:
-		return krdma_sg_pieces(conn, data);
+		for_each_sg(data->sg, sg, data->nents, i)
+			n += DIV_ROUND_UP_ULL(sg->length, max);
+		return n;
 	case KRDMA_MEM_REGION:
 		return krdma_region_pieces(data->region, data->offset,
 					   data->len);
 	default:
 		return 0;
 	}
-}
-
-static int krdma_req_add_piece(struct krdma_conn *conn, struct krdma_req *req,
-			       struct page *page, u32 offset, u32 len)
-{
-	struct ib_device *ibdev = conn->cb.pd->device;
-	u64 dma;
-
-	dma = ib_dma_map_page(ibdev, page, offset, len, krdma_req_dir(req));
-	if (ib_dma_mapping_error(ibdev, dma))
-		return -ENOMEM;
-	req->sges[req->nsges++] = (struct ib_sge){
-		.addr = dma,
-		.length = len,
-		.lkey = conn->cb.pd->local_dma_lkey,
-	};
-	return 0;
 }
 
 /*
@@ -230,27 +165,39 @@ static int krdma_req_add_piece(struct krdma_conn *conn, struct krdma_req *req,
 static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
 			      struct page *page, u32 offset, u32 len)
 {
-	int ret = 0;
+	struct ib_device *ibdev = conn->cb.pd->device;
 	u32 part;
+	u64 dma;
 
-	if (!krdma_dma_page_ok(page))
+	if (!len || !krdma_dma_page_ok(page))
 		return -EINVAL;
-	for (; len && !ret; len -= part) {
+	for (; len; len -= part) {
 		part = min(len, conn->limits.max_map);
 		page += offset >> PAGE_SHIFT;
 		offset = offset_in_page(offset);
-		ret = krdma_req_add_piece(conn, req, page, offset, part);
+		dma = ib_dma_map_page(ibdev, page, offset, part,
+				      krdma_req_dir(req));
+		if (ib_dma_mapping_error(ibdev, dma))
+			return -ENOMEM;
+		req->sges[req->nsges++] = (struct ib_sge){
+			.addr = dma,
+			.length = part,
+			.lkey = conn->cb.pd->local_dma_lkey,
+		};
 		offset += part;
 	}
-	return ret;
+	return 0;
 }
 
-static int krdma_req_map_vmalloc(struct krdma_conn *conn, struct krdma_req *req)
+static int krdma_req_map_virt(struct krdma_conn *conn, struct krdma_req *req)
 {
 	void *virt = req->local.virt;
 	u32 left = req->local.len, len;
 	int ret = 0;
 
+	if (!is_vmalloc_addr(virt))
+		return krdma_req_add_page(conn, req, virt_to_page(virt),
+					  offset_in_page(virt), left);
 	while (left && !ret) {
 		len = min_t(u32, left, PAGE_SIZE - offset_in_page(virt));
 		ret = krdma_req_add_page(conn, req, vmalloc_to_page(virt),
@@ -261,63 +208,34 @@ static int krdma_req_map_vmalloc(struct krdma_conn *conn, struct krdma_req *req)
 	return ret;
 }
 
-static int krdma_req_map_virt(struct krdma_conn *conn, struct krdma_req *req)
-{
-	void *virt = req->local.virt;
-
-	if (is_vmalloc_addr(virt))
-		return krdma_req_map_vmalloc(conn, req);
-	return krdma_req_add_page(conn, req, virt_to_page(virt),
-				  offset_in_page(virt), req->local.len);
-}
-
-static int krdma_req_map_pages(struct krdma_conn *conn, struct krdma_req *req)
-{
-	const struct bio_vec *bv = req->local.pages;
-	u32 total = 0, i;
-	int ret;
-
-	for (i = 0; i < req->local.nents; i++) {
-		total += bv[i].bv_len;
-		if (!bv[i].bv_len)
-			return -EINVAL;
-		ret = krdma_req_add_page(conn, req, bv[i].bv_page,
-					 bv[i].bv_offset, bv[i].bv_len);
-		if (ret)
-			return ret;
-	}
-	return total == req->local.len ? 0 : -EINVAL;
-}
-
-static int krdma_req_map_sg(struct krdma_conn *conn, struct krdma_req *req)
-{
-	struct scatterlist *sg;
-	u32 total = 0, i;
-	int ret;
-
-	for_each_sg(req->local.sg, sg, req->local.nents, i) {
-		total += sg->length;
-		if (!sg->length)
-			return -EINVAL;
-		ret = krdma_req_add_page(conn, req, sg_page(sg), sg->offset,
-					 sg->length);
-		if (ret)
-			return ret;
-	}
-	return total == req->local.len ? 0 : -EINVAL;
-}
-
 static int krdma_req_map_data(struct krdma_conn *conn, struct krdma_req *req)
 {
 	const struct krdma_data *local = &req->local;
+	const struct bio_vec *bv;
+	struct scatterlist *sg;
+	u32 total = 0, i;
+	int ret = 0;
 
 	switch (local->mem) {
 	case KRDMA_MEM_VIRT:
 		return krdma_req_map_virt(conn, req);
 	case KRDMA_MEM_PAGES:
-		return krdma_req_map_pages(conn, req);
+		for (i = 0; i < local->nents && !ret; i++) {
+			bv = &local->pages[i];
+			total += bv->bv_len;
+			ret = krdma_req_add_page(conn, req, bv->bv_page,
+						 bv->bv_offset, bv->bv_len);
+		}
+		break;
 	case KRDMA_MEM_SG:
-		return krdma_req_map_sg(conn, req);
+		for_each_sg(local->sg, sg, local->nents, i) {
+			total += sg->length;
+			ret = krdma_req_add_page(conn, req, sg_page(sg),
+						 sg->offset, sg->length);
+			if (ret)
+				break;
+		}
+		break;
 	case KRDMA_MEM_REGION:
 		req->nsges = krdma_region_sges(local->region, local->offset,
 					       local->len, req->sges);
@@ -325,10 +243,20 @@ static int krdma_req_map_data(struct krdma_conn *conn, struct krdma_req *req)
 	default:
 		return 0;
 	}
+	if (!ret && total != local->len)
+		ret = -EINVAL;
+	return ret;
 }
 
-/* Undo krdma_req_map(). A region stays mapped. */
-static void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
+/**
+ * krdma_req_unmap - undo krdma_req_prepare()
+ * @conn: connection with a QP
+ * @req: request that is prepared and not on the send queue. A region stays
+ *	mapped
+ *
+ * Context: any.
+ */
+void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
 	u32 i;
@@ -444,12 +372,20 @@ const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
 			     &container_of(req, struct krdma_call, req)->seg;
 }
 
-/*
- * Map the memory of a request, and count its slots. A message or an atomic must
- * be one work request, and all work requests must fit into the send queue at
- * once.
+/**
+ * krdma_req_prepare - map the memory of a request, and count its slots
+ * @conn: connection with a QP
+ * @req: request. Its krdma_req.wr is initialized
+ *
+ * A message or an atomic must be one work request, and all work requests must
+ * fit into the send queue at once.
+ *
+ * Context: any.
+ * Return: 0, and krdma_req_unmap() undoes this; -E2BIG: too many pieces or work
+ * requests; -EINVAL: a piece is empty, cannot be mapped, or the lengths of the
+ * pieces do not add up; -ENOMEM.
  */
-static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
+int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 {
 	u32 n;
 	int ret;
@@ -506,57 +442,26 @@ static int krdma_req_prepare_users(struct krdma_conn *conn,
 	return krdma_req_prepare(conn, req);
 }
 
-/* Undo krdma_req_prepare() for the requests of a chain before @end. */
-static void krdma_req_unprepare(struct krdma_conn *conn, struct krdma_req *req,
-				const struct krdma_req *end)
-{
-	for (; req != end; req = req->next)
-		krdma_req_unmap(conn, req);
-}
-
-/**
- * krdma_req_prepare_reserved - prepare an internal message with a reserved slot
- * @conn: connection with a QP
- * @req: request of the message
- *
- * Return: 0 or -ENOMEM; krdma_req_free_reserved() undoes it.
- */
-int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req)
-{
-	req->wr.op = NULL;
-	req->wr.reserved = true;
-	return krdma_req_prepare(conn, req);
-}
-
-/**
- * krdma_req_free_reserved - undo krdma_req_prepare_reserved()
- * @conn: connection whose QP is drained
- * @req: request of the message
- */
-void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req)
-{
-	krdma_req_unmap(conn, req);
-}
-
 static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
 			  struct krdma_op *op)
 {
-	struct krdma_req *req;
+	struct krdma_req *req, *end;
 	int ret = 0;
 
 	/* The device exists until krdma_req_leave(). */
 	if (!krdma_req_enter(conn))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	for (req = first; req; req = req->next) {
-		ret = op ? krdma_req_prepare(conn, req) :
-			   krdma_req_prepare_users(conn, req);
+	for (end = first; end; end = end->next) {
+		ret = op ? krdma_req_prepare(conn, end) :
+			   krdma_req_prepare_users(conn, end);
 		if (ret)
 			break;
 	}
 	if (!ret)
 		ret = krdma_req_enqueue(conn, first, op);
-	if (ret)
-		krdma_req_unprepare(conn, first, req);
+	/* After an error, only the requests before @end are prepared. */
+	for (req = first; ret && req != end; req = req->next)
+		krdma_req_unmap(conn, req);
 	krdma_req_leave(conn);
 	return ret;
 }

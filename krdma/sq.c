@@ -28,8 +28,8 @@
  * order.
  *
  * Only the last work request of a doorbell, and the last one of each request of
- * an operation, are signalled. A completion ends all requests before it. For the exceptions
- * see quirks.c.
+ * an operation, are signalled. A completion ends all requests before it. For
+ * the exceptions see quirks.c.
  *
  * An entry (struct krdma_wr) stands for all work requests of a request. A
  * posted entry is on krdma_conn.sq.posted, in the order of the send queue. A
@@ -215,34 +215,29 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 	list_splice(&posted, &conn->sq.posted);
 }
 
-/*
- * Drop the work requests of the batch, because the connection has ended: an
- * earlier doorbell failed before all work requests of a request were assembled.
- * Move that request to pending, if krdma_batch_failed_locked() has not done so,
- * so that krdma_req_end() fails it.
- */
-static void krdma_batch_drop_locked(struct krdma_conn *conn)
-{
-	struct krdma_batch *batch = conn->sq.batch;
-	struct list_head *link = &batch->reqs[0]->wr.link;
-
-	if (list_is_last(link, &conn->sq.posted))
-		list_move(link, &conn->sq.pending);
-	batch->n = 0;
-	batch->nsges = 0;
-}
-
 static void krdma_batch_flush_locked(struct krdma_conn *conn)
 {
 	struct krdma_batch *batch = conn->sq.batch;
 	const struct ib_send_wr *bad = NULL;
 	struct ib_send_wr *last;
+	struct list_head *link;
 	int ret;
 
 	if (!batch->n)
 		return;
 	if (conn->cb.state != KRDMA_ESTABLISHED) {
-		krdma_batch_drop_locked(conn);
+		/*
+		 * The connection has ended, because an earlier doorbell failed
+		 * before all work requests of a request were assembled. Drop
+		 * them. Move the request to pending, if
+		 * krdma_batch_failed_locked() has not done so, so that
+		 * krdma_req_end() fails it.
+		 */
+		link = &batch->reqs[0]->wr.link;
+		if (list_is_last(link, &conn->sq.posted))
+			list_move(link, &conn->sq.pending);
+		batch->n = 0;
+		batch->nsges = 0;
 		return;
 	}
 	last = &batch->wrs[batch->n - 1].rdma.wr;
@@ -390,31 +385,6 @@ static void krdma_batch_set_kind(struct ib_rdma_wr *rdma,
 }
 
 /*
- * Notify the peer of a KRDMA_WRITE_IMM. @wr, the last WRITE, gets immediate
- * data; on iWARP a message follows it. Return the last work request.
- */
-static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
-						  struct krdma_req *req,
-						  struct ib_rdma_wr *wr)
-{
-	if (!krdma_req_tells_after(conn, req)) {
-		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
-		wr->wr.ex.imm_data = cpu_to_be32(req->imm);
-		krdma_credit_use(&conn->sq.credit);
-		return wr;
-	}
-	/*
-	 * When this message is delivered, all earlier writes are in memory (RFC
-	 * 5040 5.5).
-	 */
-	wr = krdma_batch_add_locked(conn, req);
-	wr->wr.opcode = IB_WR_SEND;
-	krdma_batch_add_hdr_locked(conn, req, &wr->wr);
-	conn->sq.batch->nsges += wr->wr.num_sge;
-	return wr;
-}
-
-/*
  * Check whether a request waits in krdma_sendq.pending for the READs and
  * atomics that krdma_post() has put on the send queue.
  *
@@ -461,8 +431,20 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 		if (req->opcode > KRDMA_READ)
 			krdma_batch_set_kind(wr, req);
 	} while (span.left);
-	if (req->opcode == KRDMA_WRITE_IMM)
-		wr = krdma_batch_tell_locked(conn, req, wr);
+	if (krdma_req_tells_after(conn, req)) {
+		/*
+		 * When this message is delivered, all earlier writes are in
+		 * memory (RFC 5040 5.5).
+		 */
+		wr = krdma_batch_add_locked(conn, req);
+		wr->wr.opcode = IB_WR_SEND;
+		krdma_batch_add_hdr_locked(conn, req, &wr->wr);
+		conn->sq.batch->nsges += wr->wr.num_sge;
+	} else if (req->opcode == KRDMA_WRITE_IMM) {
+		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->wr.ex.imm_data = cpu_to_be32(req->imm);
+		krdma_credit_use(&conn->sq.credit);
+	}
 	wr->wr.wr_cqe = &req->wr.cqe;
 	if (req->opcode == KRDMA_READ && conn->sq.quirk_reads)
 		wr->wr.wr_cqe = krdma_quirk_read_cqe_locked(conn, &req->wr);
@@ -574,51 +556,28 @@ static void krdma_req_leave_locked(struct krdma_conn *conn,
 }
 
 /*
- * Post a request. Ring the doorbell after each quarter of the bytes that may be
- * in flight. The last work request of a doorbell is signalled, so that the next
- * post comes while the adapter still has work.
+ * Post the requests of a list that there is room for. Ring the doorbell after
+ * each quarter of the bytes that may be in flight. The last work request of a
+ * doorbell is signalled, so that the next post comes while the adapter still
+ * has work.
+ * Return: true if requests of the next list may be posted.
  */
-static void krdma_req_post_locked(struct krdma_conn *conn,
-				  struct krdma_req *req,
-				  struct krdma_kick *kick)
-{
-	struct krdma_wr *kwr = &req->wr;
-
-	kick->n += kwr->slots;
-	list_move_tail(&kwr->link, &conn->sq.posted);
-	krdma_req_leave_locked(conn, kwr);
-	WRITE_ONCE(conn->sq.avail, conn->sq.avail - kwr->slots);
-	if (kwr->kind == KRDMA_READ)
-		conn->sq.reads += kwr->slots;
-	if (krdma_is_fetch(kwr->kind))
-		conn->sq.fetches += !kwr->op;
-	krdma_req_build_locked(conn, req);
-	if (krdma_req_takes_credit(req))
-		kick->held = conn->sq.open;
-	if (!kwr->bulk)
-		return;
-	conn->sq.bulk += kwr->len;
-	kick->unsaid += kwr->len;
-	if (kick->unsaid >= conn->sq.max_bulk / 4) {
-		krdma_batch_flush_locked(conn);
-		kick->unsaid = 0;
-	}
-}
-
-/* Return: true if requests of the next list may be posted. */
 static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 				       struct list_head *list,
 				       struct krdma_kick *kick)
 {
+	struct krdma_sendq *sq = &conn->sq;
 	struct krdma_wr *kwr, *next;
+	struct krdma_req *req;
 	enum krdma_turn turn;
 
 	list_for_each_entry_safe(kwr, next, list, link) {
+		req = krdma_req(kwr);
 		if (conn->cb.state != KRDMA_ESTABLISHED)
 			return false;
-		if (!kick->held || !krdma_req_takes_credit(krdma_req(kwr)))
+		if (!kick->held || !krdma_req_takes_credit(req))
 			kwr->late = false;
-		turn = krdma_req_turn_locked(conn, krdma_req(kwr), kick);
+		turn = krdma_req_turn_locked(conn, req, kick);
 		if (turn == KRDMA_TURN_NEXT)
 			break;
 		if (turn == KRDMA_TURN_SKIP)
@@ -629,7 +588,26 @@ static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
 			return false;
 		}
-		krdma_req_post_locked(conn, krdma_req(kwr), kick);
+		/* Move the request to the send queue. */
+		kick->n += kwr->slots;
+		list_move_tail(&kwr->link, &sq->posted);
+		krdma_req_leave_locked(conn, kwr);
+		WRITE_ONCE(sq->avail, sq->avail - kwr->slots);
+		if (kwr->kind == KRDMA_READ)
+			sq->reads += kwr->slots;
+		if (krdma_is_fetch(kwr->kind))
+			sq->fetches += !kwr->op;
+		krdma_req_build_locked(conn, req);
+		if (krdma_req_takes_credit(req))
+			kick->held = sq->open;
+		if (!kwr->bulk)
+			continue;
+		sq->bulk += kwr->len;
+		kick->unsaid += kwr->len;
+		if (kick->unsaid >= sq->max_bulk / 4) {
+			krdma_batch_flush_locked(conn);
+			kick->unsaid = 0;
+		}
 	}
 	return true;
 }
@@ -655,18 +633,6 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	krdma_batch_flush_locked(conn);
 }
 
-/* Check whether a request in urgent must be posted before those in pending. */
-static bool krdma_urgent_is_next_locked(struct krdma_conn *conn)
-{
-	const struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	if (list_empty(&conn->sq.urgent))
-		return false;
-	kwr = list_first_entry(&conn->sq.urgent, struct krdma_wr, link);
-	return kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr);
-}
-
 /**
  * krdma_req_have_need_locked - check whether there is room for all requests of
  * a krdma_post()
@@ -688,7 +654,10 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 	if (need->slots > conn->sq.avail ||
 	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return false;
-	if (krdma_urgent_is_next_locked(conn))
+	/* Requests in urgent are posted before those in pending. */
+	kwr = list_first_entry_or_null(&conn->sq.urgent, struct krdma_wr, link);
+	if (kwr && (kwr->kind != KRDMA_READ ||
+		    krdma_reads_fit_locked(conn, kwr)))
 		return false;
 	/* WRITEs and READs may overtake messages of blocking calls. */
 	list_for_each_entry(kwr, &conn->sq.pending, link)
@@ -700,75 +669,41 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 		krdma_credit_may_send_n(&conn->sq.credit, need->sends));
 }
 
-static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
+/*
+ * Check whether krdma_post() can take all requests of a chain. Return: 0;
+ * -EAGAIN: not now, and write_space() is called when there is room; -E2BIG:
+ * never.
+ */
+static int krdma_req_find_room_locked(struct krdma_conn *conn,
+				      const struct krdma_req *req)
 {
-	*need = (struct krdma_need){
+	struct krdma_need need = {
 		.nowait = req->flags & KRDMA_NOWAIT,
 		.bulk = req->wr.bulk,
 	};
+
 	for (; req; req = req->next) {
-		need->slots += req->wr.slots;
-		need->sends += krdma_req_takes_credit(req);
-		need->requests++;
+		need.slots += req->wr.slots;
+		need.sends += krdma_req_takes_credit(req);
+		need.requests++;
 	}
-}
-
-/*
- * Check whether krdma_post() can take all its requests. Return: 0; -EAGAIN: not
- * now, and write_space() is called when there is room; -E2BIG: never.
- */
-static int krdma_req_find_room_locked(struct krdma_conn *conn,
-				      const struct krdma_need *need)
-{
-	if (need->requests > KRDMA_PENDING_MAX ||
-	    (need->nowait && (need->slots > conn->limits.send_depth ||
-			      need->sends >= conn->hello.recv_depth)))
+	if (need.requests > KRDMA_PENDING_MAX ||
+	    (need.nowait && (need.slots > conn->limits.send_depth ||
+			     need.sends >= conn->hello.recv_depth)))
 		return -E2BIG;
-	if (conn->sq.npending + need->requests <= KRDMA_PENDING_MAX &&
-	    (!need->nowait || krdma_req_have_need_locked(conn, need)))
+	if (conn->sq.npending + need.requests <= KRDMA_PENDING_MAX &&
+	    (!need.nowait || krdma_req_have_need_locked(conn, &need)))
 		return 0;
-	krdma_space_refused_locked(conn, need);
+	krdma_space_refused_locked(conn, &need);
 	return -EAGAIN;
-}
-
-/* Check whether the first pending request waits only for a credit. */
-static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
-{
-	const struct krdma_req *req;
-
-	if (list_empty(&conn->sq.pending))
-		return false;
-	req = krdma_req(list_first_entry(&conn->sq.pending, struct krdma_wr,
-					 link));
-	return krdma_req_takes_credit(req) &&
-	       conn->sq.avail >= req->wr.slots &&
-	       !krdma_credit_may_send(&conn->sq.credit, false);
-}
-
-/*
- * Return the entry of urgent in front of which an operation is inserted. READs
- * come last, because they may wait long.
- */
-static struct list_head *krdma_urgent_place_locked(struct krdma_conn *conn,
-						   const struct krdma_wr *first)
-{
-	struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	if (first->kind != KRDMA_READ)
-		list_for_each_entry(kwr, &conn->sq.urgent, link)
-			if (kwr->kind == KRDMA_READ)
-				return &kwr->link;
-	return &conn->sq.urgent;
 }
 
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first,
 				    struct krdma_op *op)
 {
-	struct list_head *place = krdma_urgent_place_locked(conn, &first->wr);
+	struct list_head *place = &conn->sq.urgent;
 	bool sends = krdma_req_takes_credit(first);
-	struct krdma_need need;
 	struct krdma_req *req;
 	struct krdma_wr *kwr;
 	int ret;
@@ -778,11 +713,17 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 		return conn->error ?: -ENOTCONN;
 	if (conn->life.bye && (!op || first->wr.late))
 		return -ESHUTDOWN;
-	if (!op) {
-		krdma_req_need(first, &need);
-		ret = krdma_req_find_room_locked(conn, &need);
-		if (ret)
-			return ret;
+	ret = op ? 0 : krdma_req_find_room_locked(conn, first);
+	if (ret)
+		return ret;
+	/* In urgent, READs come last, because they may wait long. */
+	if (first->wr.kind != KRDMA_READ) {
+		list_for_each_entry(kwr, &conn->sq.urgent, link) {
+			if (kwr->kind == KRDMA_READ) {
+				place = &kwr->link;
+				break;
+			}
+		}
 	}
 	for (req = first; req; req = req->next) {
 		kwr = &req->wr;
@@ -801,7 +742,12 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 			list_move(&kwr->link, &conn->sq.pending);
 	}
 	krdma_req_kick_locked(conn);
-	if (sends && krdma_req_lacks_credit_locked(conn))
+	/* Check whether the first pending request waits only for a credit. */
+	kwr = list_first_entry_or_null(&conn->sq.pending, struct krdma_wr,
+				       link);
+	if (sends && kwr && krdma_req_takes_credit(krdma_req(kwr)) &&
+	    conn->sq.avail >= kwr->slots &&
+	    !krdma_credit_may_send(&conn->sq.credit, false))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
 	return 0;
 }
@@ -884,12 +830,21 @@ static void krdma_req_take_back_locked(struct krdma_conn *conn,
 	}
 }
 
-/*
- * End requests that are not posted yet. If the connection has ended, they stay,
- * and krdma_req_end() ends them.
+/**
+ * krdma_op_cancel - end requests that are not posted yet
+ * @conn: connection in message mode
+ * @op: operation on the connection whose requests end; the caller keeps its
+ *	reference. NULL: end all blocking calls whose turn has not come yet
+ * @error: errno for these requests
+ *
+ * If the connection has ended, the requests stay, and krdma_req_end() ends
+ * them.
+ *
+ * Context: process.
+ * Return: true if the operation has ended; false if a request is in flight, or
+ * the connection has ended, or @op is NULL.
  */
-static void krdma_req_cancel(struct krdma_conn *conn,
-			     const struct krdma_op *op, int error)
+bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error)
 {
 	unsigned long flags;
 	LIST_HEAD(over);
@@ -897,7 +852,7 @@ static void krdma_req_cancel(struct krdma_conn *conn,
 
 	/* krdma_req_done() needs the device until krdma_req_leave(). */
 	if (!krdma_req_enter(conn))
-		return;
+		return op && krdma_op_is_done(conn, op);
 	spin_lock_irqsave(&conn->lock, flags);
 	if (conn->cb.state == KRDMA_ESTABLISHED) {
 		krdma_req_take_back_locked(conn, &conn->sq.urgent, op, error,
@@ -913,39 +868,13 @@ static void krdma_req_cancel(struct krdma_conn *conn,
 	if (space)
 		krdma_space_tell(conn);
 	krdma_req_leave(conn);
-}
-
-/**
- * krdma_op_cancel - end the requests of an operation that are not posted yet
- * @conn: connection on which the operation was posted
- * @op: operation; the caller keeps its reference
- * @error: errno for these requests
- *
- * Context: process.
- * Return: true if the operation has ended; false if a request is in flight, or
- * the connection has ended.
- */
-bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error)
-{
-	krdma_req_cancel(conn, op, error);
-	return krdma_op_is_done(conn, op);
-}
-
-/**
- * krdma_req_refuse_late - end blocking calls whose turn has not come yet
- * @conn: connection in message mode; krdma_close() has begun
- *
- * Context: process.
- */
-void krdma_req_refuse_late(struct krdma_conn *conn)
-{
-	krdma_req_cancel(conn, NULL, -ESHUTDOWN);
+	return op && krdma_op_is_done(conn, op);
 }
 
 /**
  * krdma_req_post_reserved_locked - post an internal message at once
  * @conn: established connection in message mode
- * @req: request from krdma_req_prepare_reserved(), not in flight
+ * @req: reserved request after krdma_req_prepare(), not in flight
  *
  * Context: any, @conn->lock held.
  * Return: 0, or an errno: the reason for which the connection ends. In both
@@ -962,26 +891,6 @@ int krdma_req_post_reserved_locked(struct krdma_conn *conn,
 	krdma_req_build_locked(conn, req);
 	krdma_batch_flush_locked(conn);
 	return conn->error;
-}
-
-/*
- * Return the result of posted entries that have no completion after the drain:
- * 0, or the reason for the end. Every signalled work request completes before
- * the drain ends, with success or error, except for KRDMA_QUIRK_LOST_READS.
- * With this fault, none of the entries is known to have succeeded.
- */
-static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
-{
-	struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	list_for_each_entry(kwr, &conn->sq.posted, link) {
-		if (!kwr->signalled || kwr->over)
-			continue;
-		WARN_ON_ONCE(!krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS));
-		return conn->error ?: -ECONNRESET;
-	}
-	return 0;
 }
 
 static void krdma_req_end_list_locked(struct krdma_conn *conn,
@@ -1003,21 +912,35 @@ static void krdma_req_end_list_locked(struct krdma_conn *conn,
  * @conn: connection in KRDMA_CLOSING whose QP is drained
  *
  * Entries that are still on the send queue were not signalled and have
- * succeeded, because a failure has a completion. For the exception see
- * krdma_req_unsaid_locked(). Other entries were never posted.
+ * succeeded, because a failure has a completion. KRDMA_QUIRK_LOST_READS is
+ * an exception. Other entries were never posted.
  *
  * Context: process, @conn->setup held.
  */
 void krdma_req_end(struct krdma_conn *conn)
 {
+	struct krdma_wr *kwr;
 	unsigned long flags;
 	LIST_HEAD(over);
+	int unsaid = 0;
 
 	lockdep_assert_held(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->sq.chunk = NULL;
-	krdma_req_end_list_locked(conn, &conn->sq.posted,
-				  krdma_req_unsaid_locked(conn), &over);
+	/*
+	 * Every signalled work request completes before the drain ends, with
+	 * success or error, except for KRDMA_QUIRK_LOST_READS. With this fault,
+	 * none of the posted entries without a completion is known to have
+	 * succeeded. Without it, all of them have.
+	 */
+	list_for_each_entry(kwr, &conn->sq.posted, link) {
+		if (!kwr->signalled || kwr->over)
+			continue;
+		WARN_ON_ONCE(!krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS));
+		unsaid = conn->error ?: -ECONNRESET;
+		break;
+	}
+	krdma_req_end_list_locked(conn, &conn->sq.posted, unsaid, &over);
 	krdma_req_end_list_locked(conn, &conn->sq.urgent, conn->error, &over);
 	krdma_req_end_list_locked(conn, &conn->sq.pending, conn->error, &over);
 	WRITE_ONCE(conn->sq.npending, 0);
@@ -1059,6 +982,8 @@ static int krdma_wc_errno(enum ib_wc_status status)
  */
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 {
+	int error = krdma_wc_errno(status);
+
 	trace_krdma_wc_failed(conn->stats.id, status);
 	if (status < KRDMA_WC_STATUSES)
 		krdma_count(conn, KRDMA_COUNT_WC + status);
@@ -1068,11 +993,9 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 		krdma_conn_flushed(conn);
 		return;
 	}
-	krdma_conn_abort_for(conn,
-			     status == IB_WC_LOC_QP_OP_ERR ?
-				     krdma_conn_fatal_errno(conn) :
-				     krdma_wc_errno(status),
-			     KRDMA_CAUSE_WR, status);
+	if (status == IB_WC_LOC_QP_OP_ERR)
+		error = krdma_conn_fatal_errno(conn);
+	krdma_conn_abort_for(conn, error, KRDMA_CAUSE_WR, status);
 }
 
 /**
@@ -1129,33 +1052,6 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 }
 
 /*
- * Move the entries that a completion ends to @over. Work requests complete in
- * order. Unsignalled ones have no completion if they succeed, so a completion
- * ends all entries up to its own. A work request that fails or is flushed has a
- * completion in any case.
- *
- * With KRDMA_QUIRK_LATE_READS an entry is ended only by its own completion, so
- * move only completed entries at the head of the posted list. A READ without a
- * completion ends in krdma_req_end().
- */
-static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-				struct list_head *over)
-{
-	struct krdma_wr *next;
-
-	lockdep_assert_held(&conn->lock);
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS)) {
-		list_cut_position(over, &conn->sq.posted, &kwr->link);
-		return;
-	}
-	list_for_each_entry_safe(kwr, next, &conn->sq.posted, link) {
-		if (!kwr->over)
-			return;
-		list_move_tail(&kwr->link, over);
-	}
-}
-
-/*
  * Handle a completion. A failure ends the connection, and the entry gets the
  * reason for which the connection ends: this failure, if it was the first one.
  * If a flush comes before the reason is known, the entry gets -ECONNRESET.
@@ -1164,6 +1060,7 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
 	struct krdma_conn *conn = kwr->conn;
+	struct krdma_wr *next;
 	unsigned long flags;
 	LIST_HEAD(over);
 	bool space;
@@ -1176,7 +1073,26 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (kwr->op && kwr->status && wc->status != IB_WC_WR_FLUSH_ERR)
 		kwr->op->refused = true;
 	kwr->over = true;
-	krdma_wr_cut_locked(conn, kwr, &over);
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS)) {
+		/*
+		 * An entry is ended only by its own completion, so move only
+		 * completed entries at the head of the list. A READ without a
+		 * completion ends in krdma_req_end().
+		 */
+		list_for_each_entry_safe(kwr, next, &conn->sq.posted, link) {
+			if (!kwr->over)
+				break;
+			list_move_tail(&kwr->link, &over);
+		}
+	} else {
+		/*
+		 * Work requests complete in order. Unsignalled ones have no
+		 * completion if they succeed, so a completion ends all entries
+		 * up to its own. A work request that fails or is flushed has a
+		 * completion in any case.
+		 */
+		list_cut_position(&over, &conn->sq.posted, &kwr->link);
+	}
 	krdma_wr_retire_locked(conn, &over);
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);

@@ -127,8 +127,8 @@ u32 krdma_req_max_sges(const struct krdma_conn *conn,
 		       const struct krdma_req *req);
 const struct krdma_seg *krdma_req_segs(const struct krdma_req *req);
 void krdma_req_done(struct krdma_req *req);
-int krdma_req_prepare_reserved(struct krdma_conn *conn, struct krdma_req *req);
-void krdma_req_free_reserved(struct krdma_conn *conn, struct krdma_req *req);
+int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req);
+void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req);
 int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);
 
 /* sq.c */
@@ -144,7 +144,6 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 		      struct krdma_op *op);
 bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
-void krdma_req_refuse_late(struct krdma_conn *conn);
 int krdma_req_post_reserved_locked(struct krdma_conn *conn,
 				   struct krdma_req *req);
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
