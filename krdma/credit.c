@@ -146,21 +146,6 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 	return true;
 }
 
-/*
- * Check whether the peer cannot send until this side returns credits. That is
- * so if the peer has at most the reserved credit, and the owner holds all
- * receives except those that are already posted again and owed to the peer. In
- * this state no message waits for the owner. Only the owner could free more
- * receives, and the owner may itself wait for the peer. If only one credit is
- * owed, the result is false: otherwise two ends in this state would answer each
- * other's CREDIT messages endlessly.
- */
-static bool krdma_credit_is_stuck(const struct krdma_credit *c)
-{
-	return c->advertised <= 1 && c->unadvertised >= 2 &&
-	       c->advertised + c->unadvertised + c->held == c->depth;
-}
-
 /**
  * krdma_credit_should_return - check whether credits must be returned in a
  * CREDIT message
@@ -178,8 +163,19 @@ bool krdma_credit_should_return(const struct krdma_credit *c)
 	u16 loud = c->unadvertised - c->quiet;
 
 	if (c->unadvertised >= c->depth / 2 ||
-	    (c->unadvertised && !c->advertised))
+	    (c->unadvertised && !c->advertised) ||
+	    (loud && loud >= (c->depth - c->held) / 2))
 		return true;
-	return (loud && loud >= (c->depth - c->held) / 2) ||
-	       krdma_credit_is_stuck(c);
+	/*
+	 * Check whether the peer cannot send until this side returns credits.
+	 * That is so if the peer has at most the reserved credit, and the owner
+	 * holds all receives except those that are already posted again and
+	 * owed to the peer. In this state no message waits for the owner. Only
+	 * the owner could free more receives, and the owner may itself wait for
+	 * the peer. If only one credit is owed, the result is false: otherwise
+	 * two ends in this state would answer each other's CREDIT messages
+	 * endlessly.
+	 */
+	return c->advertised <= 1 && c->unadvertised >= 2 &&
+	       c->advertised + c->unadvertised + c->held == c->depth;
 }
