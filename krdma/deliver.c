@@ -108,15 +108,6 @@ static void krdma_deliver_fail_locked(struct krdma_conn *conn, int error)
 	krdma_deliver_end_locked(conn);
 }
 
-static void krdma_deliver_fail(struct krdma_conn *conn, int error)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	krdma_deliver_fail_locked(conn, error);
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
 static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -193,13 +184,13 @@ static void krdma_deliver(struct krdma_conn *conn, struct krdma_rx_msg *rx_msg)
 
 static void krdma_deliver_recv(struct krdma_conn *conn, struct krdma_recv *recv)
 {
-	bool written = krdma_recv_is_written(recv);
-
-	recv->rx_msg.data = written ? NULL :
-				      recv->buf + sizeof(struct krdma_wire_hdr);
+	if (krdma_recv_is_written(recv))
+		recv->rx_msg.data = NULL;
+	else
+		recv->rx_msg.data = recv->buf + sizeof(struct krdma_wire_hdr);
 	recv->rx_msg.len = recv->len;
-	recv->rx_msg.written = written;
-	recv->rx_msg.imm = written ? recv->hdr.msg_id : 0;
+	recv->rx_msg.written = krdma_recv_is_written(recv);
+	recv->rx_msg.imm = recv->rx_msg.written ? recv->hdr.msg_id : 0;
 	recv->rx_msg.is_whole = false;
 	krdma_deliver(conn, &recv->rx_msg);
 }
@@ -229,14 +220,17 @@ static void krdma_whole_free_work(struct work_struct *work)
 }
 
 /*
- * Deliver krdma_msg.whole, the buffer of a message that is complete now. The
- * delivered message takes over the buffer.
+ * Deliver krdma_msg.whole if the message is complete. The delivered message
+ * takes over the buffer.
  */
-static int krdma_deliver_whole(struct krdma_conn *conn)
+static int krdma_deliver_complete(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
-	struct krdma_whole *whole = kzalloc(sizeof(*whole), GFP_KERNEL);
+	struct krdma_whole *whole;
 
+	if (!msg->whole || msg->whole_have < msg->whole_len)
+		return 0;
+	whole = kzalloc(sizeof(*whole), GFP_KERNEL);
 	krdma_noio_check(conn);
 	if (!whole)
 		return -ENOMEM;
@@ -249,43 +243,6 @@ static int krdma_deliver_whole(struct krdma_conn *conn)
 	krdma_budget_uncharge(conn);
 	krdma_deliver(conn, &whole->rx_msg);
 	return 0;
-}
-
-static int krdma_deliver_complete(struct krdma_conn *conn)
-{
-	const struct krdma_msg *msg = conn->msg;
-
-	if (!msg->whole || msg->whole_have < msg->whole_len)
-		return 0;
-	return krdma_deliver_whole(conn);
-}
-
-static int krdma_deliver_pull(struct krdma_conn *conn)
-{
-	unsigned long flags;
-	int ret;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_pull_deliver_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return ret;
-}
-
-/*
- * Take a part of a longer message, and deliver the message if it is complete.
- * Return: 0; -EINPROGRESS: the part is a CHUNK, the READs of its data have
- * begun, and krdma_deliver_go_on_locked() will queue deliver_work again; or an
- * errno.
- */
-static int krdma_deliver_take_part(struct krdma_conn *conn,
-				   struct krdma_recv *recv)
-{
-	int ret;
-
-	if (recv->hdr.type == KRDMA_WIRE_CHUNK)
-		return krdma_deliver_pull(conn) ?: -EINPROGRESS;
-	ret = krdma_msg_take_part(conn, recv);
-	return ret ?: krdma_deliver_complete(conn);
 }
 
 /**
@@ -315,6 +272,8 @@ void krdma_deliver_work(struct work_struct *work)
 		container_of(work, struct krdma_conn, work.deliver);
 	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 	struct krdma_recv *recv;
+	unsigned long flags;
+	bool pulling = false;
 	int ret;
 
 	/*
@@ -322,14 +281,28 @@ void krdma_deliver_work(struct work_struct *work)
 	 * last run. In that case the message is complete.
 	 */
 	ret = krdma_deliver_complete(conn);
-	while (!ret && (recv = krdma_deliver_next(conn, true))) {
-		if (krdma_recv_is_whole(recv))
+	while (!ret && !pulling && (recv = krdma_deliver_next(conn, true))) {
+		if (krdma_recv_is_whole(recv)) {
 			krdma_deliver_recv(conn, recv);
-		else
-			ret = krdma_deliver_take_part(conn, recv);
+		} else if (recv->hdr.type == KRDMA_WIRE_CHUNK) {
+			/*
+			 * Begin the READs of the data.
+			 * krdma_deliver_go_on_locked() queues this work again.
+			 */
+			pulling = true;
+			spin_lock_irqsave(&conn->lock, flags);
+			ret = krdma_pull_deliver_locked(conn);
+			spin_unlock_irqrestore(&conn->lock, flags);
+		} else {
+			ret = krdma_msg_take_part(conn, recv) ?:
+			      krdma_deliver_complete(conn);
+		}
 	}
-	if (ret && ret != -EINPROGRESS)
-		krdma_deliver_fail(conn, ret);
+	if (ret) {
+		spin_lock_irqsave(&conn->lock, flags);
+		krdma_deliver_fail_locked(conn, ret);
+		spin_unlock_irqrestore(&conn->lock, flags);
+	}
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
 }
