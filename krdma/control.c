@@ -106,26 +106,6 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
 }
 
-/**
- * krdma_control_answer_locked - handle a message that took no credit
- * @conn: connection in message mode
- * @hdr: header of the message
- *
- * A PING is ignored while the PONG for the last PING is in flight. A peer that
- * follows the protocol does not probe that fast.
- *
- * Context: any, @conn->lock held.
- */
-void krdma_control_answer_locked(struct krdma_conn *conn,
-				 const struct krdma_hdr *hdr)
-{
-	lockdep_assert_held(&conn->lock);
-	if (hdr->type == KRDMA_WIRE_PING)
-		krdma_control_send_locked(conn, KRDMA_CONTROL_PONG);
-	else if (hdr->type == KRDMA_WIRE_BYE)
-		krdma_close_told_locked(conn, hdr->msg_id);
-}
-
 static void krdma_control_done(struct krdma_req *req, int status)
 {
 	struct krdma_conn *conn = req->wr.conn;
@@ -251,21 +231,6 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 	return false;
 }
 
-/*
- * Check the peer, and queue the next check.
- * Return: true if the peer counts as dead.
- */
-static bool krdma_alive_look_locked(struct krdma_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state != KRDMA_ESTABLISHED)
-		return false;
-	if (krdma_alive_ask_locked(conn))
-		return true;
-	krdma_alive_again_locked(conn);
-	return false;
-}
-
 /**
  * krdma_alive_work - check whether the peer was heard, and close if it is dead
  * @work: krdma_conn.work.alive
@@ -280,7 +245,10 @@ void krdma_alive_work(struct work_struct *work)
 	/* See krdma_req_enqueue() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
-	dead = krdma_alive_look_locked(conn);
+	dead = conn->cb.state == KRDMA_ESTABLISHED &&
+	       krdma_alive_ask_locked(conn);
+	if (!dead)
+		krdma_alive_again_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	local_bh_enable();
 	if (dead) {

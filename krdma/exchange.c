@@ -11,23 +11,12 @@
 #include "quirks.h"
 #include "registration.h"
 
-static u16 krdma_msg_features(const struct krdma_conn *conn)
-{
-	u16 features = KRDMA_WIRE_FEATURES;
-
-	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
-		features &= ~KRDMA_WIRE_FEATURE_PULL;
-	if (!krdma_deliver_is_wanted(conn))
-		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
-	return features;
-}
-
 /**
  * krdma_msg_hello - fill in the hello for the peer
  * @conn: connection in message mode
  * @hello: result, without the user's private data
  */
-void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
+static void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 {
 	*hello = (struct krdma_hello){
 		.mode = krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
@@ -35,9 +24,13 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
 		.recv_depth = conn->limits.recv_depth,
-		.features = krdma_msg_features(conn),
+		.features = KRDMA_WIRE_FEATURES,
 		.session = conn->p.session ?: get_random_u32(),
 	};
+	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
+		hello->features &= ~KRDMA_WIRE_FEATURE_PULL;
+	if (!krdma_deliver_is_wanted(conn))
+		hello->features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
 }
 
 /**
@@ -111,7 +104,7 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 {
 	if (!krdma_credit_may_send(&conn->sq.credit, false))
 		return 0;
@@ -128,7 +121,7 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 {
 	bool may_be_missed = krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) &&
 			     conn->cb.role == KRDMA_CLIENT_CONN;
@@ -153,11 +146,11 @@ int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
 {
-	return krdma_conn_is_rw(conn) ?
-		       krdma_rw_greet(conn, until) :
-		       krdma_msg_send_start(conn, "", 0, until);
+	if (krdma_conn_is_rw(conn))
+		return krdma_rw_greet(conn, until);
+	return krdma_msg_send_start(conn, "", 0, until);
 }
 
 /**
@@ -168,7 +161,7 @@ int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 {
 	int ret = krdma_conn_is_rw(conn) ? krdma_rw_learn(conn) : 0;
 
@@ -183,17 +176,6 @@ int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 	return 0;
 }
 
-static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
-{
-	int ret = 0;
-
-	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		ret = krdma_msg_greet(conn, until);
-	if (!ret)
-		ret = krdma_msg_wait_start(conn, until);
-	return ret ?: krdma_msg_exchange_rest(conn, until);
-}
-
 /**
  * krdma_msg_start - exchange the first messages of a new connection
  * @conn: established connection
@@ -204,47 +186,43 @@ static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 {
-	int ret = krdma_msg_exchange(conn, until);
+	int ret = 0;
 
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		ret = krdma_msg_greet(conn, until);
+	if (!ret)
+		ret = krdma_msg_wait_start(conn, until);
+	if (!ret)
+		ret = krdma_msg_exchange_rest(conn, until);
 	if (!ret)
 		krdma_alive_start(conn);
-	return ret;
-}
-
-/*
- * Send another message if the peer may have missed START of this side. Then
- * queue the next step, which checks again.
- */
-static int krdma_msg_nudge_later(struct krdma_conn *conn, unsigned long until)
-{
-	int ret;
-
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) ||
-	    conn->cb.role != KRDMA_CLIENT_CONN)
-		return 0;
-	ret = krdma_msg_nudge(conn, until);
-	if (!ret)
-		krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
 	return ret;
 }
 
 /* See krdma_mode.step. */
 static int krdma_msg_step(struct krdma_conn *conn, unsigned long until)
 {
-	int ret;
+	bool client = conn->cb.role == KRDMA_CLIENT_CONN;
+	int ret = 0;
 
-	if (conn->cb.role == KRDMA_CLIENT_CONN &&
-	    !READ_ONCE(conn->sq.greeted)) {
+	if (client && !READ_ONCE(conn->sq.greeted))
 		ret = krdma_msg_greet(conn, until);
-		if (ret)
-			return ret;
-	}
-	if (!krdma_msg_has_start(conn, NULL))
-		return krdma_msg_nudge_later(conn, until);
-	ret = krdma_msg_exchange_rest(conn, until);
-	return ret ?: 1;
+	if (ret)
+		return ret;
+	if (krdma_msg_has_start(conn, NULL))
+		return krdma_msg_exchange_rest(conn, until) ?: 1;
+	/*
+	 * Send another message if the peer may have missed START of this side.
+	 * Then queue the next step, which checks again.
+	 */
+	if (!client || !krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START))
+		return 0;
+	ret = krdma_msg_nudge(conn, until);
+	if (!ret)
+		krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
+	return ret;
 }
 
 static void krdma_msg_init(struct krdma_conn *conn)

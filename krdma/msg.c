@@ -24,32 +24,11 @@
 #include "registration.h"
 #include "trace.h"
 
-static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
-{
-	return conn->cb.pd->device;
-}
-
 static bool krdma_msg_is_free(struct krdma_conn *conn, const void *arg)
 {
 	const unsigned int *what = arg;
 
 	return !(READ_ONCE(conn->sq.busy) & *what);
-}
-
-static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
-				      unsigned int what)
-{
-	lockdep_assert_held(&conn->lock);
-	if (conn->sq.busy & what)
-		return -EAGAIN;
-	/*
-	 * Messages that have arrived may be received after the connection has
-	 * ended.
-	 */
-	if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.bye))
-		return conn->error ?: -ESHUTDOWN;
-	WRITE_ONCE(conn->sq.busy, conn->sq.busy | what);
-	return 0;
 }
 
 /**
@@ -66,6 +45,7 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until)
 {
 	unsigned long flags;
+	bool busy;
 	int ret;
 
 	do {
@@ -73,17 +53,26 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		 * Also wait for KRDMA_BUSY_RECV after the connection has ended.
 		 * Its holder finishes, and may leave messages for this task.
 		 */
-		ret = what == KRDMA_BUSY_RECV ?
-			      krdma_conn_wait_ever(conn, krdma_msg_is_free,
-						   &what, until) :
-			      krdma_conn_wait(conn, krdma_msg_is_free, &what,
+		if (what == KRDMA_BUSY_RECV)
+			ret = krdma_conn_wait_ever(conn, krdma_msg_is_free,
+						   &what, until);
+		else
+			ret = krdma_conn_wait(conn, krdma_msg_is_free, &what,
 					      until);
 		if (ret)
 			return ret;
 		spin_lock_irqsave(&conn->lock, flags);
-		ret = krdma_msg_try_enter_locked(conn, what);
+		busy = conn->sq.busy & what;
+		/*
+		 * Messages that have arrived may be received after the
+		 * connection has ended.
+		 */
+		if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.bye))
+			ret = conn->error ?: -ESHUTDOWN;
+		if (!busy && !ret)
+			WRITE_ONCE(conn->sq.busy, conn->sq.busy | what);
 		spin_unlock_irqrestore(&conn->lock, flags);
-	} while (ret == -EAGAIN);
+	} while (busy);
 	return ret;
 }
 
@@ -117,7 +106,7 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 		.num_sge = 1,
 	};
 
-	ib_dma_sync_single_for_device(krdma_msg_ibdev(conn), recv->dma,
+	ib_dma_sync_single_for_device(conn->cb.pd->device, recv->dma,
 				      conn->p.buf_size, DMA_FROM_DEVICE);
 	return ib_post_recv(conn->cb.qp, &wr, NULL);
 }
@@ -229,86 +218,63 @@ static int krdma_msg_on_start_locked(struct krdma_conn *conn,
 	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
-/*
- * Handle a message that takes no credit. Posting its receive again returns no
- * credit.
- */
-static int krdma_msg_take_control_locked(struct krdma_conn *conn,
-					 struct krdma_recv *recv)
-{
-	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state >= KRDMA_CLOSING)
-		return 0;
-	if (recv->hdr.type == KRDMA_WIRE_PULLED &&
-	    !krdma_push_pulled_locked(conn, &recv->hdr))
-		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
-	krdma_control_answer_locked(conn, &recv->hdr);
-	if (conn->cb.state >= KRDMA_CLOSING)
-		return 0;
-	return krdma_recv_post(conn, recv);
-}
-
-/*
- * Put a WRITTEN, which reports a write of the peer to local memory, on the
- * ready list. A WRITTEN must not come between the parts of a message.
- */
-static int krdma_msg_take_written_locked(struct krdma_conn *conn,
-					 struct krdma_recv *recv)
-{
-	lockdep_assert_held(&conn->lock);
-	if (!krdma_deliver_is_wanted(conn))
-		return krdma_msg_breach_locked(conn, KRDMA_BREACH_OPCODE);
-	if (conn->msg->next_offset)
-		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
-	krdma_count_locked(conn, KRDMA_COUNT_WRITTEN, 1);
-	list_add_tail(&recv->link, &conn->msg->ready);
-	return 0;
-}
-
-/*
- * Mark the region whose key the message has invalidated. The adapter has
- * already invalidated the key.
- */
-static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
-				     struct krdma_recv *recv, u32 rkey)
-{
-	struct krdma_region *region;
-
-	lockdep_assert_held(&conn->lock);
-	region = krdma_region_find_rkey_locked(conn, rkey);
-	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
-	    recv->len != recv->hdr.msg_len ||
-	    !krdma_region_invalidated_locked(region, &recv->rx_msg))
-		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
-	return 0;
-}
-
 static int krdma_msg_take_locked(struct krdma_conn *conn,
 				 struct krdma_recv *recv)
 {
+	const struct krdma_hdr *hdr = &recv->hdr;
 	struct krdma_msg *msg = conn->msg;
-	int ret;
 
 	lockdep_assert_held(&conn->lock);
 	conn->sq.heard = true;
-	if (krdma_wire_is_free(recv->hdr.type))
-		return krdma_msg_take_control_locked(conn, recv);
-	ret = krdma_credit_arrived(&conn->sq.credit) ?:
-		      krdma_credit_granted(&conn->sq.credit, recv->hdr.credits);
-	if (ret)
+	if (krdma_wire_is_free(hdr->type)) {
+		/*
+		 * The message takes no credit. Posting its receive again
+		 * returns no credit.
+		 */
+		if (conn->cb.state >= KRDMA_CLOSING)
+			return 0;
+		if (hdr->type == KRDMA_WIRE_PULLED &&
+		    !krdma_push_pulled_locked(conn, hdr))
+			return krdma_msg_breach_locked(conn,
+						       KRDMA_BREACH_SEQUENCE);
+		/*
+		 * A PING is ignored while the PONG for the last PING is in
+		 * flight. A peer that follows the protocol does not probe that
+		 * fast.
+		 */
+		if (hdr->type == KRDMA_WIRE_PING)
+			krdma_control_send_locked(conn, KRDMA_CONTROL_PONG);
+		else if (hdr->type == KRDMA_WIRE_BYE)
+			krdma_close_told_locked(conn, hdr->msg_id);
+		if (conn->cb.state >= KRDMA_CLOSING)
+			return 0;
+		return krdma_recv_post(conn, recv);
+	}
+	if (krdma_credit_arrived(&conn->sq.credit) ||
+	    krdma_credit_granted(&conn->sq.credit, hdr->credits))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_CREDIT);
-	trace_krdma_credit_received(conn->stats.id, recv->hdr.credits,
+	trace_krdma_credit_received(conn->stats.id, hdr->credits,
 				    conn->sq.credit.unadvertised,
 				    conn->sq.credit.avail);
-	if (recv->hdr.type == KRDMA_WIRE_START)
+	if (hdr->type == KRDMA_WIRE_START)
 		return krdma_msg_on_start_locked(conn, recv);
 	if (!msg->got_start)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
-	if (krdma_wire_is_part(recv->hdr.type))
+	if (krdma_wire_is_part(hdr->type))
 		return krdma_msg_take_data_locked(conn, recv);
-	if (krdma_recv_is_written(recv))
-		return krdma_msg_take_written_locked(conn, recv);
-	return krdma_msg_repost_locked(conn, recv);
+	if (!krdma_recv_is_written(recv))
+		return krdma_msg_repost_locked(conn, recv);
+	/*
+	 * A WRITTEN reports a write of the peer to local memory. It must not
+	 * come between the parts of a message.
+	 */
+	if (!krdma_deliver_is_wanted(conn))
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_OPCODE);
+	if (msg->next_offset)
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
+	krdma_count_locked(conn, KRDMA_COUNT_WRITTEN, 1);
+	list_add_tail(&recv->link, &msg->ready);
+	return 0;
 }
 
 /* Decode the header of a received message. Return: 0, or -EPROTO: invalid. */
@@ -329,7 +295,7 @@ static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 		breach = KRDMA_BREACH_OPCODE;
 		ret = -EPROTO;
 	} else {
-		ib_dma_sync_single_for_cpu(krdma_msg_ibdev(conn), recv->dma,
+		ib_dma_sync_single_for_cpu(conn->cb.pd->device, recv->dma,
 					   wc->byte_len, DMA_FROM_DEVICE);
 		ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
 				       conn->p.max_msg);
@@ -340,20 +306,39 @@ static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 	return ret;
 }
 
-static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
-			      const struct ib_wc *wc)
+static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	unsigned long flags;
+	struct krdma_recv *recv =
+		container_of(wc->wr_cqe, struct krdma_recv, cqe);
+	struct krdma_conn *conn = recv->conn;
+	struct krdma_region *region;
 	bool deliver, space;
+	unsigned long flags;
 	int ret;
 
+	if (wc->status != IB_WC_SUCCESS) {
+		krdma_qp_failed(conn, wc->status);
+		return;
+	}
+	/* After a protocol violation, ignore all messages. */
+	if (READ_ONCE(conn->error) == -EPROTO)
+		return;
 	ret = krdma_recv_decode(conn, recv, wc);
 	if (ret)
-		return ret;
+		goto out;
 	spin_lock_irqsave(&conn->lock, flags);
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
-		ret = krdma_msg_take_inv_locked(conn, recv,
-						wc->ex.invalidate_rkey);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		/*
+		 * Mark the region whose key the message has invalidated. The
+		 * adapter has already invalidated the key.
+		 */
+		region = krdma_region_find_rkey_locked(conn,
+						       wc->ex.invalidate_rkey);
+		if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
+		    recv->len != recv->hdr.msg_len ||
+		    !krdma_region_invalidated_locked(region, &recv->rx_msg))
+			ret = krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
+	}
 	ret = ret ?: krdma_msg_take_locked(conn, recv);
 	deliver = krdma_deliver_begin_locked(conn);
 	/* The message may have brought credits. */
@@ -366,30 +351,12 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 		krdma_deliver_all(conn);
 	if (space)
 		krdma_space_tell(conn);
-	return ret;
-}
-
-static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krdma_recv *recv =
-		container_of(wc->wr_cqe, struct krdma_recv, cqe);
-	struct krdma_conn *conn = recv->conn;
-	int ret;
-
-	if (wc->status != IB_WC_SUCCESS) {
-		krdma_qp_failed(conn, wc->status);
-		return;
-	}
-	/* After a protocol violation, ignore all messages. */
-	if (READ_ONCE(conn->error) == -EPROTO)
-		return;
-	ret = krdma_msg_received(conn, recv, wc);
-	if (!ret)
-		return;
-	krdma_conn_abort_for(conn, ret,
-			     ret == -EPROTO ? KRDMA_CAUSE_MESSAGE :
-					      KRDMA_CAUSE_NONE,
-			     wc->byte_len);
+out:
+	if (ret == -EPROTO)
+		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_MESSAGE,
+				     wc->byte_len);
+	else if (ret)
+		krdma_conn_abort(conn, ret);
 }
 
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
@@ -407,25 +374,6 @@ static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
 {
 	return !list_empty_careful(&conn->msg->ready);
-}
-
-/**
- * krdma_msg_first - return the next part, and leave it on the list
- * @conn: connection in message mode; the caller has set krdma_msg.pulling, so
- *	that no other context takes the part off
- *
- * Return: the first part on the ready list, or NULL.
- */
-struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
-{
-	struct krdma_recv *recv;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	recv = list_first_entry_or_null(&conn->msg->ready, struct krdma_recv,
-					link);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return recv;
 }
 
 /* Copy a part to @buffer, and post its receive again. */
@@ -447,7 +395,7 @@ static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 
 static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 {
-	/* Pairs with krdma_pull_over_locked(). */
+	/* Pairs with krdma_pull_over(). */
 	return !smp_load_acquire(&conn->msg->pulling);
 }
 
@@ -491,8 +439,9 @@ static bool krdma_msg_look(struct krdma_conn *conn, struct krdma_msg_next *next)
 	found = !msg->pulling && (msg->whole || recv);
 	if (found) {
 		next->len = msg->whole ? msg->whole_len : recv->hdr.msg_len;
-		next->recv = !msg->whole && krdma_recv_is_whole(recv) ? recv :
-									NULL;
+		next->recv = NULL;
+		if (!msg->whole && krdma_recv_is_whole(recv))
+			next->recv = recv;
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return found;
@@ -554,34 +503,25 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 	return 0;
 }
 
-/*
- * If the first part is a CHUNK and nothing reads its data yet, start the READs.
- * Return: true if the data of a CHUNK is being read; false: *@recv is the first
- * part on the ready list, or NULL. Only the caller takes that part off the
- * list, because the caller holds KRDMA_BUSY_RECV.
- */
-static bool krdma_msg_begin_pull(struct krdma_conn *conn,
-				 struct krdma_recv **recv)
-{
-	struct krdma_msg *msg = conn->msg;
-	unsigned long flags;
-	bool pulling;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	krdma_pull_start_locked(conn);
-	pulling = msg->pulling;
-	*recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return pulling;
-}
-
 /* Wait for one more part and append it. */
 static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
 	struct krdma_recv *recv;
+	unsigned long flags;
+	bool pulling;
 
-	if (krdma_msg_begin_pull(conn, &recv))
+	spin_lock_irqsave(&conn->lock, flags);
+	/* If the part is a CHUNK and nothing reads its data yet, read them. */
+	krdma_pull_start_locked(conn);
+	pulling = msg->pulling;
+	/*
+	 * Only this task takes the part off the list, because it holds
+	 * KRDMA_BUSY_RECV.
+	 */
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (pulling)
 		return krdma_msg_settle(conn, until) ?:
 		       READ_ONCE(msg->pull_error);
 	/*
@@ -616,35 +556,12 @@ static int krdma_msg_assemble(struct krdma_conn *conn, unsigned long until)
 	return ret;
 }
 
-static void krdma_msg_drop_whole(struct krdma_conn *conn)
-{
-	void *whole = conn->msg->whole;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->whole = NULL;
-	krdma_budget_uncharge(conn);
-	krdma_pull_start_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	kvfree(whole);
-}
-
-static int krdma_msg_receive_long(struct krdma_conn *conn, void *buffer,
-				  u32 len, unsigned long until)
-{
-	int ret = krdma_msg_assemble(conn, until);
-
-	if (ret)
-		return ret;
-	memcpy(buffer, conn->msg->whole, len);
-	krdma_msg_drop_whole(conn);
-	return 0;
-}
-
 static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 			     unsigned long until)
 {
 	struct krdma_msg_next next;
+	unsigned long flags;
+	void *whole;
 	int ret;
 
 	ret = krdma_msg_wait_next(conn, until, &next);
@@ -652,10 +569,21 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 		return ret;
 	if (next.len > size)
 		return -EMSGSIZE;
-	if (!next.recv)
-		return krdma_msg_receive_long(conn, buffer, next.len, until) ?:
-		       next.len;
-	krdma_msg_consume(conn, next.recv, buffer);
+	if (next.recv) {
+		krdma_msg_consume(conn, next.recv, buffer);
+		return next.len;
+	}
+	ret = krdma_msg_assemble(conn, until);
+	if (ret)
+		return ret;
+	whole = conn->msg->whole;
+	memcpy(buffer, whole, next.len);
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->whole = NULL;
+	krdma_budget_uncharge(conn);
+	krdma_pull_start_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	kvfree(whole);
 	return next.len;
 }
 
@@ -705,20 +633,6 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
 
-/*
- * Find the next message. After the connection has ended, also assemble the
- * message, because only a complete message can be received.
- */
-static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
-			  struct krdma_msg_next *next)
-{
-	int ret = krdma_msg_wait_next(conn, until, next);
-
-	if (ret || next->recv || !krdma_conn_is_over(conn))
-		return ret;
-	return krdma_msg_assemble(conn, until);
-}
-
 /**
  * krdma_receive_peek - return the length of the next message
  * @cb: connection in message mode
@@ -745,7 +659,13 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
 	if (!ret) {
-		ret = krdma_msg_peek(conn, until, &next);
+		ret = krdma_msg_wait_next(conn, until, &next);
+		/*
+		 * After the connection has ended, also assemble the message,
+		 * because only a complete message can be received.
+		 */
+		if (!ret && !next.recv && krdma_conn_is_over(conn))
+			ret = krdma_msg_assemble(conn, until);
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
 	krdma_noio_leave(noio);
@@ -757,21 +677,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
 
 /* ---- setup and teardown of message mode ---- */
 
-static int krdma_recv_alloc(struct krdma_conn *conn, struct krdma_recv *recv)
-{
-	recv->cqe.done = krdma_msg_recv_done;
-	recv->conn = conn;
-	INIT_LIST_HEAD(&recv->link);
-	recv->buf = kmalloc_node(conn->p.buf_size, GFP_KERNEL, conn->hw.node);
-	return recv->buf ? 0 : -ENOMEM;
-}
-
 static int krdma_msg_alloc(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg =
 		kzalloc_node(sizeof(*msg), GFP_KERNEL, conn->hw.node);
-	unsigned int i;
-	int ret = 0;
+	struct krdma_recv *recv;
 
 	if (!msg)
 		return -ENOMEM;
@@ -783,9 +693,16 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 				   GFP_KERNEL | __GFP_ZERO, conn->hw.node);
 	if (!msg->recvs)
 		return -ENOMEM;
-	for (i = 0; i < msg->nrecvs && !ret; i++)
-		ret = krdma_recv_alloc(conn, &msg->recvs[i]);
-	return ret;
+	for (recv = msg->recvs; recv < msg->recvs + msg->nrecvs; recv++) {
+		recv->cqe.done = krdma_msg_recv_done;
+		recv->conn = conn;
+		INIT_LIST_HEAD(&recv->link);
+		recv->buf = kmalloc_node(conn->p.buf_size, GFP_KERNEL,
+					 conn->hw.node);
+		if (!recv->buf)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -807,20 +724,6 @@ void krdma_msg_free(struct krdma_conn *conn)
 	kfree(msg);
 }
 
-static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
-{
-	if (recv->mapped)
-		ib_dma_unmap_single(krdma_msg_ibdev(conn), recv->dma,
-				    conn->p.buf_size, DMA_FROM_DEVICE);
-	recv->mapped = false;
-}
-
-static bool krdma_msg_is_unused(struct krdma_conn *conn)
-{
-	return !READ_ONCE(conn->sq.space.telling) &&
-	       !(READ_ONCE(conn->sq.busy) & KRDMA_BUSY_RW);
-}
-
 /**
  * krdma_msg_stop - end the use of the device by message mode
  * @conn: connection whose QP is drained; nothing is done if it has no krdma_msg
@@ -832,6 +735,7 @@ static bool krdma_msg_is_unused(struct krdma_conn *conn)
 void krdma_msg_stop(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
 	unsigned int i;
 
 	lockdep_assert_held(&conn->setup);
@@ -841,25 +745,17 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	 * A task that uses the copy buffer waits no longer, because the
 	 * connection has ended. But it may still copy.
 	 */
-	wait_event(conn->wait, krdma_msg_is_unused(conn));
+	wait_event(conn->wait, !READ_ONCE(conn->sq.space.telling) &&
+		   !(READ_ONCE(conn->sq.busy) & KRDMA_BUSY_RW));
 	krdma_req_stop(conn);
-	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
-		krdma_recv_unmap(conn, &msg->recvs[i]);
+	for (i = 0; msg->recvs && i < msg->nrecvs; i++) {
+		recv = &msg->recvs[i];
+		if (recv->mapped)
+			ib_dma_unmap_single(conn->cb.pd->device, recv->dma,
+					    conn->p.buf_size, DMA_FROM_DEVICE);
+		recv->mapped = false;
+	}
 	krdma_control_free(conn);
-}
-
-static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
-{
-	struct ib_device *ibdev = krdma_msg_ibdev(conn);
-	u64 dma;
-
-	dma = ib_dma_map_single(ibdev, recv->buf, conn->p.buf_size,
-				DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ibdev, dma))
-		return -ENOMEM;
-	recv->dma = dma;
-	recv->mapped = true;
-	return krdma_recv_post(conn, recv);
 }
 
 /**
@@ -872,18 +768,29 @@ static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
  */
 int krdma_msg_post_all(struct krdma_conn *conn)
 {
-	struct krdma_msg *msg;
+	struct ib_device *ibdev = conn->cb.pd->device;
+	struct krdma_recv *recv;
 	unsigned int i;
+	u64 dma;
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
 	ret = krdma_msg_alloc(conn);
-	msg = conn->msg;
 	if (ret)
 		return ret;
 	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
-	for (i = 0; i < msg->nrecvs && !ret; i++)
-		ret = krdma_recv_map(conn, &msg->recvs[i]);
+	for (i = 0; i < conn->msg->nrecvs && !ret; i++) {
+		recv = &conn->msg->recvs[i];
+		dma = ib_dma_map_single(ibdev, recv->buf, conn->p.buf_size,
+					DMA_FROM_DEVICE);
+		if (ib_dma_mapping_error(ibdev, dma)) {
+			ret = -ENOMEM;
+			break;
+		}
+		recv->dma = dma;
+		recv->mapped = true;
+		ret = krdma_recv_post(conn, recv);
+	}
 	/*
 	 * The passive side got the peer's hello with the connect request, when
 	 * conn->msg did not exist yet.
@@ -893,16 +800,3 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	return ret;
 }
 
-/**
- * krdma_msg_start_buffer - take the receive buffer that holds the peer's START
- * @conn: KRDMA_RW connection for which krdma_msg_wait_start() returned 0
- *
- * Return: the buffer, which the caller returns with krdma_msg_repost().
- */
-struct krdma_recv *krdma_msg_start_buffer(struct krdma_conn *conn)
-{
-	struct krdma_recv *recv = conn->msg->start;
-
-	conn->msg->start = NULL;
-	return recv;
-}

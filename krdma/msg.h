@@ -68,7 +68,7 @@ struct krdma_pull {
  * krdma_conn.lock protects these members:
  * @got_start: START of the peer has arrived
  * @start: KRDMA_RW: receive buffer that holds START of the peer; NULL after
- *	krdma_msg_start_buffer() has taken it
+ *	krdma_rw_learn() has taken it
  * @control: internal messages: operation with a request for each enum
  *	krdma_control, which is never posted as a whole; constant
  * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
@@ -175,26 +175,17 @@ extern const struct krdma_mode krdma_msg_mode;
 void krdma_msg_stop(struct krdma_conn *conn);
 void krdma_msg_free(struct krdma_conn *conn);
 int krdma_msg_post_all(struct krdma_conn *conn);
-void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
-int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
-int krdma_msg_greet(struct krdma_conn *conn, unsigned long until);
-int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until);
-int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
 int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 			 unsigned long until);
-int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
-struct krdma_recv *krdma_msg_start_buffer(struct krdma_conn *conn);
 int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool held);
 
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
-
-struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);
 
 /* rw.c */
 int krdma_rw_greet(struct krdma_conn *conn, unsigned long until);
@@ -234,8 +225,6 @@ int krdma_control_send_locked(struct krdma_conn *conn,
 int krdma_control_alloc(struct krdma_conn *conn);
 void krdma_control_free(struct krdma_conn *conn);
 void krdma_control_credits_locked(struct krdma_conn *conn);
-void krdma_control_answer_locked(struct krdma_conn *conn,
-				 const struct krdma_hdr *hdr);
 bool krdma_alive_is_wanted(const struct krdma_conn *conn);
 void krdma_alive_start(struct krdma_conn *conn);
 

@@ -134,57 +134,40 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
  * Send a CHUNK, and wait for PULLED, which reports that the peer has read the
  * memory. If the wait fails, the connection ends, which makes the keys invalid.
  */
-static int krdma_push_region(struct krdma_conn *conn,
-			     struct krdma_region *region,
-			     const struct krdma_hdr *hdr, u32 len,
-			     unsigned long until)
-{
-	u32 nsegs = krdma_region_pieces(region, 0, len);
-	struct krdma_op *op;
-	int ret;
-
-	op = krdma_op_message(conn, KRDMA_SEND, hdr,
-			      nsegs * sizeof(struct krdma_wire_seg));
-	if (!op)
-		return -ENOMEM;
-	krdma_region_describe(region, 0, len, op->data);
-	/* The counters count the bytes that the CHUNK describes. */
-	op->calls[0].req.wr.len = len;
-	ret = krdma_op_post(conn, op);
-	if (!ret)
-		ret = krdma_op_wait_answered(conn, op, until);
-	krdma_op_put(op);
-	return ret;
-}
-
-/*
- * Create the region that a CHUNK describes. A sending task that is killed or
- * times out may reuse its memory. With KRDMA_QUIRK_SENDS_FREED, TCP may still
- * read that memory, and the peer would get the new contents as the message. So
- * register a copy in this case.
- */
-static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
-					       const void *buffer, u32 len,
-					       unsigned long until)
-{
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_SENDS_FREED))
-		return krdma_region_copy(conn, buffer, len, KRDMA_REMOTE_READ,
-					 until);
-	return krdma_region_from_memory(conn, (void *)buffer, len,
-					KRDMA_REMOTE_READ, until);
-}
-
 static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 			    const void *buffer, u32 max, unsigned long until)
 {
-	u32 len = min(hdr->msg_len - hdr->offset, max);
+	u32 len = min(hdr->msg_len - hdr->offset, max), nsegs;
+	void *from = (void *)buffer + hdr->offset;
 	struct krdma_region *region;
-	int ret;
+	struct krdma_op *op;
+	int ret = -ENOMEM;
 
-	region = krdma_push_prepare(conn, buffer + hdr->offset, len, until);
+	/*
+	 * A sending task that is killed or times out may reuse its memory. With
+	 * KRDMA_QUIRK_SENDS_FREED, TCP may still read that memory, and the peer
+	 * would get the new contents as the message. So register a copy in this
+	 * case.
+	 */
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_SENDS_FREED))
+		region = krdma_region_copy(conn, from, len, KRDMA_REMOTE_READ,
+					   until);
+	else
+		region = krdma_region_from_memory(conn, from, len,
+						  KRDMA_REMOTE_READ, until);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	ret = krdma_push_region(conn, region, hdr, len, until);
+	nsegs = krdma_region_pieces(region, 0, len);
+	op = krdma_op_message(conn, KRDMA_SEND, hdr,
+			      nsegs * sizeof(struct krdma_wire_seg));
+	if (op) {
+		krdma_region_describe(region, 0, len, op->data);
+		/* The counters count the bytes that the CHUNK describes. */
+		op->calls[0].req.wr.len = len;
+		ret = krdma_op_post(conn, op) ?:
+		      krdma_op_wait_answered(conn, op, until);
+		krdma_op_put(op);
+	}
 	/*
 	 * The peer has read all data of this CHUNK. So this CHUNK has
 	 * succeeded, even if krdma_region_recycle() ends the connection.
@@ -244,25 +227,6 @@ static void krdma_pull_queue_locked(struct krdma_conn *conn)
 	queue_work(krdma_peer_wq, &conn->work.pull);
 }
 
-static void krdma_pull_limit_locked(struct krdma_conn *conn)
-{
-	u32 ms = conn->p.op_timeout_ms;
-
-	lockdep_assert_held(&conn->lock);
-	conn->msg->pull.until = krdma_deadline(ms);
-	/* pull_limit or krdma_pull_unlimit() puts this reference. */
-	krdma_conn_get(conn);
-	if (mod_delayed_work(krdma_wq, &conn->work.pull_limit,
-			     msecs_to_jiffies(ms)))
-		krdma_conn_put_anywhere(conn);
-}
-
-static void krdma_pull_unlimit(struct krdma_conn *conn)
-{
-	if (cancel_delayed_work(&conn->work.pull_limit))
-		krdma_conn_put_anywhere(conn);
-}
-
 /**
  * krdma_pull_limit_work - end a connection whose READs take too long
  * @work: krdma_conn.work.pull_limit
@@ -288,44 +252,34 @@ void krdma_pull_limit_work(struct work_struct *work)
 }
 
 /*
- * Send PULLED, so that the peer may reuse its memory, and post the receive of
- * the CHUNK again.
- */
-static void krdma_pull_tell_locked(struct krdma_conn *conn)
-{
-	struct krdma_msg *msg = conn->msg;
-	struct krdma_recv *recv = msg->pull.recv;
-	int ret;
-
-	lockdep_assert_held(&conn->lock);
-	list_del_init(&recv->link);
-	msg->pulled_id = recv->hdr.msg_id;
-	msg->pulled_end = msg->pull.end;
-	/*
-	 * If the previous PULLED has not completed, its completion sends this
-	 * one.
-	 */
-	msg->pulled_due =
-		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
-	ret = krdma_msg_repost_locked(conn, recv);
-	if (ret)
-		krdma_conn_abort_locked(conn, ret);
-}
-
-/*
  * End the READs of a CHUNK: no READ is in flight, and none will be posted.
  * Called once for each CHUNK.
  */
 static void krdma_pull_ended_locked(struct krdma_conn *conn)
 {
-	struct krdma_pull *pull = &conn->msg->pull;
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv = msg->pull.recv;
+	int ret = msg->pull.error;
 
 	lockdep_assert_held(&conn->lock);
-	pull->ended = true;
-	if (pull->error)
-		krdma_conn_abort_locked(conn, pull->error);
-	else
-		krdma_pull_tell_locked(conn);
+	msg->pull.ended = true;
+	if (!ret) {
+		/*
+		 * Send PULLED, so that the peer may reuse its memory. If the
+		 * previous PULLED has not completed, its completion sends this
+		 * one.
+		 */
+		list_del_init(&recv->link);
+		msg->pulled_id = recv->hdr.msg_id;
+		msg->pulled_end = msg->pull.end;
+		msg->pulled_due =
+			krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) ==
+			-EBUSY;
+		/* Post the receive of the CHUNK again. */
+		ret = krdma_msg_repost_locked(conn, recv);
+	}
+	if (ret)
+		krdma_conn_abort_locked(conn, ret);
 	krdma_pull_queue_locked(conn);
 }
 
@@ -344,19 +298,24 @@ static void krdma_pull_read_done(struct krdma_req *req, int status)
 }
 
 /*
- * Add the READs of one segment of the peer's memory. A READ stays within one MR
- * of the sink, into which the message is read. Only count the READs if @op is
- * NULL.
+ * Add the READs of a CHUNK. A READ stays within one segment of the peer's
+ * memory, and within one MR of the sink, into which the message is read. Only
+ * count the READs if @op is NULL.
  * Return: number of READs.
  */
-static u32 krdma_pull_add_seg(struct krdma_conn *conn, struct krdma_op *op,
-			      struct krdma_seg seg, u32 at)
+static u32 krdma_pull_add(struct krdma_conn *conn, struct krdma_op *op,
+			  const struct krdma_recv *recv)
 {
+	const struct krdma_wire_seg *wire =
+		recv->buf + sizeof(struct krdma_wire_hdr);
+	u32 at = recv->hdr.offset, end = at + recv->len, n = 0, len;
 	struct krdma_region *sink = conn->msg->sink;
+	struct krdma_seg seg = {};
 	struct krdma_call *call;
-	u32 n, len;
 
-	for (n = 0; seg.len; n++) {
+	for (; at < end; n++) {
+		if (!seg.len)
+			krdma_seg_decode(&seg, wire++);
 		len = min(seg.len, krdma_region_run(sink, at));
 		if (op) {
 			call = krdma_op_add(conn, op, KRDMA_READ);
@@ -376,81 +335,23 @@ static u32 krdma_pull_add_seg(struct krdma_conn *conn, struct krdma_op *op,
 	return n;
 }
 
-/*
- * Add the READs of a CHUNK, or only count them, see krdma_pull_add_seg().
- * Return: number of READs.
- */
-static u32 krdma_pull_add(struct krdma_conn *conn, struct krdma_op *op,
-			  const struct krdma_recv *recv)
-{
-	const struct krdma_wire_seg *wire =
-		recv->buf + sizeof(struct krdma_wire_hdr);
-	u32 n = 0, at = 0;
-	struct krdma_seg seg;
-
-	for (; at < recv->len; at += seg.len) {
-		krdma_seg_decode(&seg, wire++);
-		n += krdma_pull_add_seg(conn, op, seg, recv->hdr.offset + at);
-	}
-	return n;
-}
-
-/* At the first CHUNK of a message, allocate memory for the whole message. */
-static int krdma_pull_make_sink(struct krdma_conn *conn,
-				struct krdma_recv *recv, unsigned long until)
-{
-	struct krdma_msg *msg = conn->msg;
-	struct krdma_region *sink;
-	int ret;
-
-	if (msg->sink)
-		return 0;
-	ret = krdma_budget_charge(conn, recv->hdr.msg_len);
-	if (ret)
-		return ret;
-	sink = krdma_region_sink(conn, recv->hdr.msg_len, until);
-	if (IS_ERR(sink)) {
-		krdma_budget_uncharge(conn);
-		return PTR_ERR(sink);
-	}
-	msg->sink = sink;
-	return 0;
-}
-
-/*
- * Pass a complete message to the receiving tasks. Before that, invalidate the
- * keys of the sink.
- */
-static void krdma_pull_take(struct krdma_conn *conn, u32 len,
-			    unsigned long until)
+static void krdma_pull_over(struct krdma_conn *conn, int error)
 {
 	struct krdma_msg *msg = conn->msg;
 	unsigned long flags;
-	void *whole;
 
-	krdma_region_recycle(msg->sink, until);
-	whole = krdma_region_detach(msg->sink);
 	spin_lock_irqsave(&conn->lock, flags);
-	msg->sink = NULL;
-	WRITE_ONCE(msg->whole, whole);
-	msg->whole_len = len;
-	msg->whole_have = len;
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
-/*
- * End the work on a CHUNK. If deliver_work is delivering messages, let it
- * continue, see deliver.c. If it is not, start to read the next CHUNK.
- */
-static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
-{
-	struct krdma_msg *msg = conn->msg;
-
-	lockdep_assert_held(&conn->lock);
+	msg->pull = (struct krdma_pull){};
+	/*
+	 * After -ENOMEM the connection stays, and the CHUNK can be read later.
+	 */
+	if (error && error != -ENOMEM)
+		krdma_conn_abort_locked(conn, error);
 	msg->pull_error = error;
 	/* Pairs with krdma_msg_is_settled(). */
 	smp_store_release(&msg->pulling, false);
 	if (msg->delivering) {
+		/* Let deliver_work continue, see deliver.c. */
 		krdma_deliver_go_on_locked(conn, error);
 	} else {
 		/* The next CHUNK may have arrived already. */
@@ -459,83 +360,99 @@ static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 		krdma_call_settled_locked(conn);
 	}
 	krdma_conn_wake(conn);
-}
-
-static void krdma_pull_over(struct krdma_conn *conn, int error)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->pull = (struct krdma_pull){};
-	/*
-	 * After -ENOMEM the connection stays, and the CHUNK can be read later.
-	 */
-	if (error && error != -ENOMEM)
-		krdma_conn_abort_locked(conn, error);
-	krdma_pull_over_locked(conn, error);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Post the READs of a CHUNK. */
-static void krdma_pull_read(struct krdma_conn *conn, struct krdma_recv *recv,
-			    struct krdma_op *op)
+/*
+ * Post the READs of the first CHUNK on the ready list. No other context takes
+ * it off the list, because krdma_msg.pulling is set.
+ */
+static void krdma_pull_begin(struct krdma_conn *conn)
 {
-	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_region *sink;
+	struct krdma_recv *recv;
+	struct krdma_op *op;
 	unsigned long flags;
 	int ret;
 
+	spin_lock_irqsave(&conn->lock, flags);
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	/* At the first CHUNK, allocate memory for the whole message. */
+	if (!msg->sink) {
+		ret = krdma_budget_charge(conn, recv->hdr.msg_len);
+		if (ret)
+			goto err;
+		sink = krdma_region_sink(conn, recv->hdr.msg_len, until);
+		if (IS_ERR(sink)) {
+			krdma_budget_uncharge(conn);
+			ret = PTR_ERR(sink);
+			goto err;
+		}
+		msg->sink = sink;
+	}
+	ret = -ENOMEM;
+	op = krdma_op_alloc(conn, krdma_pull_add(conn, NULL, recv), 0);
+	if (!op)
+		goto err;
 	krdma_pull_add(conn, op, recv);
 	spin_lock_irqsave(&conn->lock, flags);
-	*pull = (struct krdma_pull){
+	msg->pull = (struct krdma_pull){
 		.op = op,
 		.recv = recv,
 		.end = recv->hdr.offset + recv->len,
 		.left = op->n,
+		.until = krdma_deadline(conn->p.op_timeout_ms),
 	};
-	krdma_pull_limit_locked(conn);
+	/* pull_limit or krdma_pull_end() puts this reference. */
+	krdma_conn_get(conn);
+	if (mod_delayed_work(krdma_wq, &conn->work.pull_limit,
+			     msecs_to_jiffies(conn->p.op_timeout_ms)))
+		krdma_conn_put_anywhere(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	ret = krdma_op_post(conn, op);
 	if (!ret)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
-	pull->error = ret;
+	msg->pull.error = ret;
 	krdma_pull_ended_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
-static void krdma_pull_begin(struct krdma_conn *conn)
-{
-	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
-	struct krdma_recv *recv = krdma_msg_first(conn);
-	struct krdma_op *op = NULL;
-	int ret;
-
-	ret = krdma_pull_make_sink(conn, recv, until);
-	if (!ret) {
-		op = krdma_op_alloc(conn, krdma_pull_add(conn, NULL, recv), 0);
-		ret = op ? 0 : -ENOMEM;
-	}
-	if (ret)
-		krdma_pull_over(conn, ret);
-	else
-		krdma_pull_read(conn, recv, op);
+	return;
+err:
+	krdma_pull_over(conn, ret);
 }
 
 static void krdma_pull_end(struct krdma_conn *conn)
 {
-	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
-	const struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long until = krdma_deadline(conn->p.op_timeout_ms), flags;
+	struct krdma_msg *msg = conn->msg;
 	/*
-	 * pull->recv was posted again and may hold another message already, so
+	 * pull.recv was posted again and may hold another message already, so
 	 * take the length from the sink.
 	 */
-	u32 len = krdma_region_size(conn->msg->sink);
-	int error = pull->error;
+	u32 len = krdma_region_size(msg->sink);
+	int error = msg->pull.error;
+	void *whole;
 
-	krdma_pull_unlimit(conn);
-	krdma_op_put(pull->op);
-	if (!error && pull->end == len)
-		krdma_pull_take(conn, len, until);
+	if (cancel_delayed_work(&conn->work.pull_limit))
+		krdma_conn_put_anywhere(conn);
+	krdma_op_put(msg->pull.op);
+	if (!error && msg->pull.end == len) {
+		/*
+		 * The message is complete. Invalidate the keys of the sink, and
+		 * pass the message to the receiving tasks.
+		 */
+		krdma_region_recycle(msg->sink, until);
+		whole = krdma_region_detach(msg->sink);
+		spin_lock_irqsave(&conn->lock, flags);
+		msg->sink = NULL;
+		WRITE_ONCE(msg->whole, whole);
+		msg->whole_len = len;
+		msg->whole_have = len;
+		spin_unlock_irqrestore(&conn->lock, flags);
+	}
 	krdma_pull_over(conn, error == -ENOMEM ? -ECONNABORTED : error);
 }
 

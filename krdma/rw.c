@@ -21,71 +21,6 @@
 
 #define KRDMA_STAGE_SIZE 65536
 
-/*
- * Return the right to use atomics on the exported buffer, if the device has
- * them.
- */
-static u32 krdma_rw_atomic(struct krdma_conn *conn)
-{
-	bool can = false;
-
-	mutex_lock(&conn->setup);
-	if (conn->cb.pd)
-		can = conn->cb.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE;
-	mutex_unlock(&conn->setup);
-	return can ? KRDMA_REMOTE_ATOMIC : 0;
-}
-
-static int krdma_rw_register(struct krdma_conn *conn, unsigned long until)
-{
-	struct krdma_msg *msg = conn->msg;
-	struct krdma_region *region;
-
-	region = krdma_region_create(conn, KRDMA_STAGE_SIZE, KRDMA_READ_SINK,
-				     until);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	msg->copy_buf = region;
-	region = krdma_region_create(conn, conn->p.max_msg,
-				     KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
-				     krdma_rw_atomic(conn), until);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	msg->exported = region;
-	return 0;
-}
-
-static int krdma_rw_show(struct krdma_conn *conn, unsigned long until)
-{
-	struct krdma_region *exported = conn->msg->exported;
-	u64 size = krdma_region_size(exported);
-	ssize_t len = krdma_region_export(exported, 0, size, NULL, 0);
-	void *desc;
-	int ret;
-
-	if (len < 0)
-		return len;
-	desc = kvmalloc(len, GFP_KERNEL);
-	if (!desc)
-		return -ENOMEM;
-	ret = krdma_region_export(exported, 0, size, desc, len) < 0 ?
-		      -ENOTCONN :
-		      krdma_msg_send_start(conn, desc, len, until);
-	kvfree(desc);
-	return ret;
-}
-
-static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *recv)
-{
-	const void *body = recv->buf + sizeof(struct krdma_wire_hdr);
-	struct krdma_remote *remote = krdma_remote_import(body, recv->len);
-
-	if (IS_ERR(remote))
-		return PTR_ERR(remote);
-	conn->msg->remote = remote;
-	return 0;
-}
-
 /**
  * krdma_rw_greet - send START with the description of an exported buffer
  * @conn: new KRDMA_RW connection
@@ -95,7 +30,44 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
  */
 int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 {
-	return krdma_rw_register(conn, until) ?: krdma_rw_show(conn, until);
+	u32 access = KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE;
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_region *region;
+	ssize_t len;
+	void *desc;
+	int ret;
+
+	/* Create the copy buffer. */
+	region = krdma_region_create(conn, KRDMA_STAGE_SIZE, KRDMA_READ_SINK,
+				     until);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	msg->copy_buf = region;
+	/* Create the exported buffer. Atomics need a device that has them. */
+	mutex_lock(&conn->setup);
+	if (conn->cb.pd &&
+	    conn->cb.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE)
+		access |= KRDMA_REMOTE_ATOMIC;
+	mutex_unlock(&conn->setup);
+	region = krdma_region_create(conn, conn->p.max_msg, access, until);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	msg->exported = region;
+	/* Describe it to the peer. */
+	len = krdma_region_export(region, 0, krdma_region_size(region), NULL,
+				  0);
+	if (len < 0)
+		return len;
+	desc = kvmalloc(len, GFP_KERNEL);
+	if (!desc)
+		return -ENOMEM;
+	if (krdma_region_export(region, 0, krdma_region_size(region), desc,
+				len) < 0)
+		ret = -ENOTCONN;
+	else
+		ret = krdma_msg_send_start(conn, desc, len, until);
+	kvfree(desc);
+	return ret;
 }
 
 /**
@@ -106,9 +78,16 @@ int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
  */
 int krdma_rw_learn(struct krdma_conn *conn)
 {
-	struct krdma_recv *recv = krdma_msg_start_buffer(conn);
-	int ret = krdma_rw_decode(conn, recv);
+	struct krdma_recv *recv = conn->msg->start;
+	struct krdma_remote *remote;
+	int ret;
 
+	remote = krdma_remote_import(recv->buf + sizeof(struct krdma_wire_hdr),
+				     recv->len);
+	ret = PTR_ERR_OR_ZERO(remote);
+	if (!ret)
+		conn->msg->remote = remote;
+	conn->msg->start = NULL;
 	krdma_msg_repost(conn, recv, false);
 	if (ret == -EPROTO) {
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_START);
@@ -177,28 +156,6 @@ static int krdma_rw_execute(struct krdma_conn *conn,
 }
 
 /*
- * Read to @to, or write from @from, by way of the copy buffer; one of the two
- * is NULL. The caller holds KRDMA_BUSY_RW, which keeps that buffer mapped.
- */
-static int krdma_rw_copied(struct krdma_conn *conn, void *to, const void *from,
-			   u32 len, const struct krdma_rw_step *step)
-{
-	struct krdma_region *copy_buf = conn->msg->copy_buf;
-	void *vaddr = krdma_region_vaddr(copy_buf);
-	int ret;
-
-	if (from)
-		memcpy(vaddr, from, len);
-	krdma_region_sync_for_device(copy_buf, 0, len);
-	ret = krdma_rw_execute(conn, step, len);
-	if (ret || from)
-		return ret;
-	krdma_region_sync_for_cpu(copy_buf, 0, len);
-	memcpy(to, vaddr, len);
-	return 0;
-}
-
-/*
  * Return the number of bytes from an offset to the end of the MR of the peer. A
  * READ that ends there is one work request, so it never exceeds the number of
  * READs that may be in flight.
@@ -212,29 +169,43 @@ static u64 krdma_rw_run(const struct krdma_remote *remote, u64 offset)
 	return seg->len - offset;
 }
 
-/* Read or write by way of the copy buffer, which one task at a time uses. */
+/*
+ * Read to @to, or write from @from, by way of the copy buffer; one of the two
+ * is NULL. KRDMA_BUSY_RW keeps that buffer mapped, and only one task at a time
+ * has it.
+ */
 static int krdma_rw_pieces(struct krdma_conn *conn, void *to, const void *from,
 			   size_t length, struct krdma_rw_step *step)
 {
 	u32 len, max = KRDMA_STAGE_SIZE;
+	struct krdma_region *copy_buf;
 	size_t done = 0;
+	void *vaddr;
 	int ret;
 
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, step->until);
 	if (ret)
 		return ret;
+	copy_buf = conn->msg->copy_buf;
+	vaddr = krdma_region_vaddr(copy_buf);
 	while (done < length && !ret) {
 		len = min_t(size_t, max, length - done);
 		if (to)
 			len = min_t(u64, len, krdma_rw_run(conn->msg->remote,
 							   step->offset));
-		ret = krdma_rw_copied(conn, to ? to + done : NULL,
-				      from ? from + done : NULL, len, step);
+		else
+			memcpy(vaddr, from + done, len);
+		krdma_region_sync_for_device(copy_buf, 0, len);
+		ret = krdma_rw_execute(conn, step, len);
 		if (ret == -E2BIG && len > 1) {
 			/* The piece needs too many work requests. */
 			max = len / 2;
 			ret = 0;
 			continue;
+		}
+		if (!ret && to) {
+			krdma_region_sync_for_cpu(copy_buf, 0, len);
+			memcpy(to + done, vaddr, len);
 		}
 		done += len;
 		step->offset += len;
@@ -242,11 +213,6 @@ static int krdma_rw_pieces(struct krdma_conn *conn, void *to, const void *from,
 	}
 	krdma_msg_leave(conn, KRDMA_BUSY_RW);
 	return ret;
-}
-
-static bool krdma_rw_fits(u64 size, size_t length, u64 offset)
-{
-	return offset <= size && length <= size - offset;
 }
 
 static int krdma_rw_check(struct krdma_conn *conn)
@@ -278,7 +244,8 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 	ret = krdma_rw_check(conn);
 	if (ret)
 		return ret;
-	if (!krdma_rw_fits(krdma_remote_size(conn->msg->remote), length, offset))
+	if (!krdma_range_ok(krdma_remote_size(conn->msg->remote), offset,
+			    length))
 		return -EMSGSIZE;
 	if (READ_ONCE(conn->life.bye))
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
@@ -360,7 +327,7 @@ static int krdma_export_copy(struct krdma_cb *cb, void *to, const void *from,
 	if (ret)
 		return ret;
 	exported = conn->msg->exported;
-	if (!krdma_rw_fits(krdma_region_size(exported), length, offset))
+	if (!krdma_range_ok(krdma_region_size(exported), offset, length))
 		return -EMSGSIZE;
 	mutex_lock(&conn->setup);
 	if (to) {
