@@ -22,7 +22,7 @@
  * entries of each. The lock is also held while a shared CQ is created.
  * Otherwise many connections that start at the same time would each create a
  * CQ. An unused CQ is taken off the list under the lock. It is freed without
- * the lock, after its handlers have returned: see krdma_cq_free_later().
+ * the lock, after its handlers have returned: see krdma_cq_destroy().
  */
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -95,7 +95,7 @@ static void krdma_cq_free_work(struct work_struct *work)
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	/*
-	 * krdma_cq_free_later() has already called irq_poll_disable(). A second
+	 * krdma_cq_destroy() has already called irq_poll_disable(). A second
 	 * call would wait forever. ib_free_cq() makes no such call with
 	 * IB_POLL_DIRECT.
 	 */
@@ -105,43 +105,27 @@ static void krdma_cq_free_work(struct work_struct *work)
 }
 
 /*
- * Free a CQ with a softirq handler after an RCU grace period, which waits for
- * running softirqs. irq_poll_disable(), which ib_free_cq() also calls, only
- * waits until the handler has marked its poll as complete. After that,
- * ib_poll_handler() still calls ib_req_notify_cq() on the CQ, which may be
- * freed by then (Linux 6.1 to 7.3). Do not wait for the grace period here: that
- * would delay the next connection. An expedited grace period would interrupt
- * all processors each time a peer connects and disconnects.
+ * Free a CQ. If its handler is a softirq, free it after an RCU grace period,
+ * which waits for running softirqs. irq_poll_disable(), which ib_free_cq() also
+ * calls, only waits until the handler has marked its poll as complete. After
+ * that, ib_poll_handler() still calls ib_req_notify_cq() on the CQ, which may
+ * be freed by then (Linux 6.1 to 7.3). Do not wait for the grace period here:
+ * that would delay the next connection. An expedited grace period would
+ * interrupt all processors each time a peer connects and disconnects.
  *
  * During the grace period no handler of the CQ begins, even if the device has
  * an event for the CQ. The reason is that irq_poll_disable() leaves the bit
  * IRQ_POLL_F_SCHED set, as if a handler was running.
  */
-static void krdma_cq_free_later(struct krdma_cq *kcq)
+static void krdma_cq_destroy(struct krdma_cq *kcq)
 {
+	if (kcq->cq->poll_ctx != IB_POLL_SOFTIRQ) {
+		krdma_cq_free(kcq);
+		return;
+	}
 	irq_poll_disable(&kcq->cq->iop);
 	INIT_RCU_WORK(&kcq->free_work, krdma_cq_free_work);
 	queue_rcu_work(krdma_wq, &kcq->free_work);
-}
-
-static void krdma_cq_destroy(struct krdma_cq *kcq)
-{
-	if (kcq->cq->poll_ctx == IB_POLL_SOFTIRQ)
-		krdma_cq_free_later(kcq);
-	else
-		krdma_cq_free(kcq);
-}
-
-static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
-{
-	const struct krdma_cq *kcq;
-	u32 load = 0;
-
-	lockdep_assert_held(&dev->lock);
-	list_for_each_entry(kcq, &dev->cqs, link)
-		if (kcq->cq->comp_vector == vector)
-			load += kcq->used;
-	return load;
 }
 
 /*
@@ -168,9 +152,14 @@ static u32 krdma_cq_idlest_locked(const struct krdma_conn *conn)
 	const struct krdma_dev *dev = conn->hw.dev;
 	u32 n = krdma_cq_near(conn);
 	u32 least = U32_MAX, idlest = 0, vector, load;
+	const struct krdma_cq *kcq;
 
+	lockdep_assert_held(&dev->lock);
 	for (vector = 0; vector < n; vector++) {
-		load = krdma_cq_load_locked(dev, vector);
+		load = 0;
+		list_for_each_entry(kcq, &dev->cqs, link)
+			if (kcq->cq->comp_vector == vector)
+				load += kcq->used;
 		if (load >= least)
 			continue;
 		least = load;
@@ -188,20 +177,6 @@ static u32 krdma_cq_wanted(const struct krdma_conn *conn)
 	       krdma_cq_vectors(conn->hw.dev->ibdev);
 }
 
-static struct krdma_cq *krdma_cq_find_locked(const struct krdma_conn *conn,
-					     u32 vector)
-{
-	struct krdma_cq *kcq;
-
-	lockdep_assert_held(&conn->hw.dev->lock);
-	list_for_each_entry(kcq, &conn->hw.dev->cqs, link)
-		if (kcq->cq->poll_ctx == krdma_poll_contexts[conn->p.poll] &&
-		    kcq->cq->comp_vector == vector &&
-		    kcq->size - kcq->used >= conn->hw.ncqes)
-			return kcq;
-	return NULL;
-}
-
 static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
 {
 	struct krdma_dev *dev = conn->hw.dev;
@@ -212,38 +187,20 @@ static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&dev->lock);
 	if (vector == KRDMA_CQ_ANY)
 		vector = krdma_cq_idlest_locked(conn);
-	kcq = krdma_cq_find_locked(conn, vector);
-	if (!kcq) {
-		size = min_t(u32, conn->hw.ncqes * KRDMA_CQ_CONNS,
-			     dev->ibdev->attrs.max_cqe);
-		kcq = krdma_cq_create(conn, size, vector);
-		if (IS_ERR(kcq))
-			return kcq;
-		list_add_tail(&kcq->link, &dev->cqs);
-	}
+	list_for_each_entry(kcq, &dev->cqs, link)
+		if (kcq->cq->poll_ctx == krdma_poll_contexts[conn->p.poll] &&
+		    kcq->cq->comp_vector == vector &&
+		    kcq->size - kcq->used >= conn->hw.ncqes)
+			goto found;
+	size = min_t(u32, conn->hw.ncqes * KRDMA_CQ_CONNS,
+		     dev->ibdev->attrs.max_cqe);
+	kcq = krdma_cq_create(conn, size, vector);
+	if (IS_ERR(kcq))
+		return kcq;
+	list_add_tail(&kcq->link, &dev->cqs);
+found:
 	kcq->used += conn->hw.ncqes;
 	return kcq;
-}
-
-static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
-{
-	struct krdma_cq *kcq;
-
-	mutex_lock(&conn->hw.dev->lock);
-	kcq = krdma_cq_share_locked(conn);
-	mutex_unlock(&conn->hw.dev->lock);
-	return kcq;
-}
-
-/* Return the next completion vector, round robin. */
-static u32 krdma_cq_next(const struct krdma_conn *conn)
-{
-	u32 vector;
-
-	mutex_lock(&conn->hw.dev->lock);
-	vector = conn->hw.dev->next_vector++ % krdma_cq_near(conn);
-	mutex_unlock(&conn->hw.dev->lock);
-	return vector;
 }
 
 static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
@@ -251,8 +208,12 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
 	u32 vector = krdma_cq_wanted(conn);
 	struct krdma_cq *kcq;
 
-	if (vector == KRDMA_CQ_ANY)
-		vector = krdma_cq_next(conn);
+	if (vector == KRDMA_CQ_ANY) {
+		/* Take the next completion vector, round robin. */
+		mutex_lock(&conn->hw.dev->lock);
+		vector = conn->hw.dev->next_vector++ % krdma_cq_near(conn);
+		mutex_unlock(&conn->hw.dev->lock);
+	}
 	kcq = krdma_cq_create(conn, conn->hw.ncqes, vector);
 	if (!IS_ERR(kcq))
 		kcq->used = conn->hw.ncqes;
@@ -276,8 +237,13 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 	if (ncqes > conn->hw.dev->ibdev->attrs.max_cqe)
 		return -EINVAL;
 	conn->hw.ncqes = ncqes;
-	kcq = conn->p.flags & KRDMA_SHARED_CQ ? krdma_cq_share(conn) :
-						krdma_cq_own(conn);
+	if (conn->p.flags & KRDMA_SHARED_CQ) {
+		mutex_lock(&conn->hw.dev->lock);
+		kcq = krdma_cq_share_locked(conn);
+		mutex_unlock(&conn->hw.dev->lock);
+	} else {
+		kcq = krdma_cq_own(conn);
+	}
 	if (IS_ERR(kcq))
 		return PTR_ERR(kcq);
 	conn->hw.cq = kcq;

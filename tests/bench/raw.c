@@ -540,7 +540,7 @@ static struct kbench_raw *kbench_raw_alloc(const struct kbench_job *job)
 
 /*
  * Free a completion queue. First wait until its softirq handler has ended,
- * because ib_free_cq() may return before, see krdma_cq_free_later().
+ * because ib_free_cq() may return before, see krdma_cq_destroy().
  */
 static void kbench_raw_free_cq(struct ib_cq *cq)
 {
