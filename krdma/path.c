@@ -161,8 +161,9 @@ static bool krdma_path_tos_differs(const struct krdma_conn *conn,
 	       conn->p.tos && conn->p.tos != path->tclass;
 }
 
-static void krdma_path_log_mtu(const struct krdma_path *path,
-			       const struct sockaddr_storage *peer)
+static void krdma_path_log(const struct krdma_conn *conn,
+			   const struct krdma_path *path,
+			   const struct sockaddr_storage *peer)
 {
 	if (krdma_path_fit(path) == KRDMA_PATH_TOO_LONG)
 		pr_warn("%pISpc: path MTU %u: the MTU allows %u here and %u at the peer, long packets are lost\n",
@@ -170,12 +171,6 @@ static void krdma_path_log_mtu(const struct krdma_path *path,
 	else if (krdma_path_fit(path) == KRDMA_PATH_LOWERED)
 		pr_warn("%pISpc: path MTU %u: the MTU allows %u here and %u at the peer, the smaller one is used\n",
 			peer, path->mtu, path->local_mtu, path->peer_mtu);
-}
-
-static void krdma_path_log_rest(const struct krdma_conn *conn,
-				const struct krdma_path *path,
-				const struct sockaddr_storage *peer)
-{
 	if (krdma_path_gids_differ(path))
 		pr_warn("%pISpc: GID type is %s here and %s at the peer\n",
 			peer, krdma_gid_name(path->gid_type),
@@ -210,9 +205,7 @@ int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id)
 	    conn->cm.path_strict)
 		return -EMSGSIZE;
 	if ((krdma_path_fit(&path) || krdma_path_gids_differ(&path) ||
-	     krdma_path_tos_differs(conn, &path)) && __ratelimit(&limit)) {
-		krdma_path_log_mtu(&path, peer);
-		krdma_path_log_rest(conn, &path, peer);
-	}
+	     krdma_path_tos_differs(conn, &path)) && __ratelimit(&limit))
+		krdma_path_log(conn, &path, peer);
 	return 0;
 }
