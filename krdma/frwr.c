@@ -49,8 +49,10 @@
  */
 u32 krdma_frwr_max(const struct krdma_conn *conn)
 {
+	if (conn->p.mr_pool == KRDMA_NEVER)
+		return 0;
 	if (conn->p.mr_pool)
-		return conn->p.mr_pool == KRDMA_NEVER ? 0 : conn->p.mr_pool;
+		return conn->p.mr_pool;
 	return ib_uses_virt_dma(conn->cb.pd->device) ? 0 : KRDMA_FRWR_DEFAULT;
 }
 
@@ -58,50 +60,6 @@ static void krdma_frwr_free(struct krdma_frwr *frwr)
 {
 	ib_dereg_mr(frwr->mr);
 	kfree(frwr);
-}
-
-static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
-					   u32 entries)
-{
-	struct ib_device *ibdev = conn->cb.pd->device;
-	struct krdma_frwr *frwr = kzalloc(sizeof(*frwr), GFP_KERNEL);
-	struct ib_mr *mr;
-
-	krdma_noio_check(conn);
-	if (!frwr)
-		return ERR_PTR(-ENOMEM);
-	/* Round up, so that the MR can be reused for regions of other sizes. */
-	frwr->room = min_t(u32, roundup_pow_of_two(entries),
-			   krdma_dma_mr_entries(ibdev));
-	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
-			 krdma_mr_room(ibdev, frwr->room));
-	if (IS_ERR(mr)) {
-		kfree(frwr);
-		return ERR_CAST(mr);
-	}
-	frwr->mr = mr;
-	/*
-	 * Drivers begin with the same key each time. Use a random one, so that
-	 * a peer cannot guess the key.
-	 */
-	ib_update_fast_reg_key(mr, get_random_u32());
-	krdma_count(conn, KRDMA_COUNT_MRS_ALLOCATED);
-	return frwr;
-}
-
-/*
- * Find an unused MR with enough page entries. Take the oldest, so that an
- * invalid key stays out of use as long as possible.
- */
-static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
-					  u32 entries)
-{
-	struct krdma_frwr *frwr;
-
-	list_for_each_entry(frwr, &conn->mr.frwrs, link)
-		if (frwr->room >= entries)
-			return frwr;
-	return NULL;
 }
 
 static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
@@ -122,18 +80,43 @@ static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
  */
 struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 {
+	struct ib_device *ibdev = conn->cb.pd->device;
 	struct krdma_frwr *frwr;
+	struct ib_mr *mr;
 
 	lockdep_assert_held(&conn->setup);
-	frwr = krdma_frwr_find(conn, entries);
-	if (frwr) {
+	/*
+	 * Use an unused MR with enough page entries. Take the oldest, so that
+	 * an invalid key stays out of use as long as possible.
+	 */
+	list_for_each_entry(frwr, &conn->mr.frwrs, link) {
+		if (frwr->room < entries)
+			continue;
 		krdma_frwr_take(conn, frwr);
 		krdma_count(conn, KRDMA_COUNT_MRS_REUSED);
-	} else {
-		frwr = krdma_frwr_alloc(conn, entries);
-		if (IS_ERR(frwr))
-			return frwr;
+		goto found;
 	}
+	frwr = kzalloc(sizeof(*frwr), GFP_KERNEL);
+	krdma_noio_check(conn);
+	if (!frwr)
+		return ERR_PTR(-ENOMEM);
+	/* Round up, so that the MR can be reused for regions of other sizes. */
+	frwr->room = min_t(u32, roundup_pow_of_two(entries),
+			   krdma_dma_mr_entries(ibdev));
+	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
+			 krdma_mr_room(ibdev, frwr->room));
+	if (IS_ERR(mr)) {
+		kfree(frwr);
+		return ERR_CAST(mr);
+	}
+	frwr->mr = mr;
+	/*
+	 * Drivers begin with the same key each time. Use a random one, so that
+	 * a peer cannot guess the key.
+	 */
+	ib_update_fast_reg_key(mr, get_random_u32());
+	krdma_count(conn, KRDMA_COUNT_MRS_ALLOCATED);
+found:
 	frwr->nkeys++;
 	ib_update_fast_reg_key(frwr->mr, ib_inc_rkey(frwr->mr->rkey));
 	return frwr;
