@@ -146,13 +146,24 @@ static struct krdma_dev *krdma_dev_find_get(struct ib_device *ibdev)
 	return NULL;
 }
 
-static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
-					       struct krdma_domain *domain)
+/*
+ * Return the PD of a domain. If there is none, or @domain is NULL, create a PD.
+ * krdma_pd_put_locked() undoes this call.
+ */
+static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
+					    struct krdma_domain *domain)
 {
-	struct krdma_pd *kpd = kzalloc(sizeof(*kpd), GFP_KERNEL);
+	struct krdma_pd *kpd;
 	struct ib_pd *pd;
 
 	lockdep_assert_held(&dev->lock);
+	list_for_each_entry(kpd, &dev->pds, link) {
+		if (domain && kpd->domain == domain) {
+			kpd->users++;
+			return kpd;
+		}
+	}
+	kpd = kzalloc(sizeof(*kpd), GFP_KERNEL);
 	if (!kpd)
 		return ERR_PTR(-ENOMEM);
 	/* Set no flags: on rxe IB_PD_UNSAFE_GLOBAL_RKEY exposes all RAM. */
@@ -163,53 +174,10 @@ static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
 	}
 	kpd->pd = pd;
 	kpd->domain = domain;
+	kpd->users = 1;
 	INIT_LIST_HEAD(&kpd->regions);
 	krdma_domain_get(domain);
 	list_add(&kpd->link, &dev->pds);
-	return kpd;
-}
-
-static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
-{
-	lockdep_assert_held(&dev->lock);
-	list_del(&kpd->link);
-	krdma_domain_put(kpd->domain);
-	ib_dealloc_pd(kpd->pd);
-	kfree(kpd);
-}
-
-/*
- * Return the PD of a domain on a device, or NULL if the domain has no
- * connection and no region there.
- */
-static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
-					     const struct krdma_domain *domain)
-{
-	struct krdma_pd *kpd;
-
-	lockdep_assert_held(&dev->lock);
-	list_for_each_entry(kpd, &dev->pds, link)
-		if (domain && kpd->domain == domain)
-			return kpd;
-	return NULL;
-}
-
-/*
- * Return the PD of a domain. If there is none, or @domain is NULL, create a PD.
- * krdma_pd_put_locked() undoes this call.
- */
-static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
-					    struct krdma_domain *domain)
-{
-	struct krdma_pd *kpd = krdma_pd_find_locked(dev, domain);
-
-	if (kpd) {
-		kpd->users++;
-		return kpd;
-	}
-	kpd = krdma_pd_create_locked(dev, domain);
-	if (!IS_ERR(kpd))
-		kpd->users = 1;
 	return kpd;
 }
 
@@ -222,48 +190,13 @@ static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
  */
 void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 {
-	if (!--kpd->users)
-		krdma_pd_destroy_locked(dev, kpd);
-}
-
-/*
- * Copy the name of the device for debugfs, because the connection may outlive
- * the device.
- */
-static void krdma_dev_show(const struct krdma_dev *dev, struct krdma_conn *conn)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	strscpy(conn->stats.device, dev_name(&dev->ibdev->dev),
-		sizeof(conn->stats.device));
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
-static int krdma_dev_join(struct krdma_dev *dev, struct krdma_conn *conn)
-{
-	int ret = 0;
-
-	mutex_lock(&dev->lock);
-	if (dev->gone)
-		ret = -ENODEV;
-	else
-		list_add_tail(&conn->hw.link, &dev->conns);
-	mutex_unlock(&dev->lock);
-	return ret;
-}
-
-static int krdma_dev_node(const struct krdma_dev *dev,
-			  const struct krdma_conn *conn)
-{
-	int node = ibdev_to_node(dev->ibdev);
-
-	if (conn->p.numa_node)
-		node = (int)conn->p.numa_node - 1;
-	if (conn->p.numa_node == KRDMA_NEVER || node < 0 ||
-	    node >= MAX_NUMNODES || !node_online(node))
-		return NUMA_NO_NODE;
-	return node;
+	lockdep_assert_held(&dev->lock);
+	if (--kpd->users)
+		return;
+	list_del(&kpd->link);
+	krdma_domain_put(kpd->domain);
+	ib_dealloc_pd(kpd->pd);
+	kfree(kpd);
 }
 
 /**
@@ -282,18 +215,38 @@ static int krdma_dev_node(const struct krdma_dev *dev,
 int krdma_device_join(struct krdma_conn *conn)
 {
 	struct krdma_dev *dev = krdma_dev_find_get(conn->cb.cm_id->device);
-	int ret;
+	unsigned long flags;
+	int node;
+	bool gone;
 
 	if (!dev)
 		return -ENODEV;
-	ret = krdma_dev_join(dev, conn);
-	if (ret) {
+	mutex_lock(&dev->lock);
+	gone = dev->gone;
+	if (!gone)
+		list_add_tail(&conn->hw.link, &dev->conns);
+	mutex_unlock(&dev->lock);
+	if (gone) {
 		krdma_dev_put(dev);
-		return ret;
+		return -ENODEV;
 	}
-	conn->hw.node = krdma_dev_node(dev, conn);
+	/* Allocate on the node that the owner chose, or on the adapter's. */
+	node = ibdev_to_node(dev->ibdev);
+	if (conn->p.numa_node)
+		node = (int)conn->p.numa_node - 1;
+	if (conn->p.numa_node == KRDMA_NEVER || node < 0 ||
+	    node >= MAX_NUMNODES || !node_online(node))
+		node = NUMA_NO_NODE;
+	conn->hw.node = node;
 	conn->hw.dev = dev;
-	krdma_dev_show(dev, conn);
+	/*
+	 * Copy the name of the device for debugfs, because the connection may
+	 * outlive the device.
+	 */
+	spin_lock_irqsave(&conn->lock, flags);
+	strscpy(conn->stats.device, dev_name(&dev->ibdev->dev),
+		sizeof(conn->stats.device));
+	spin_unlock_irqrestore(&conn->lock, flags);
 	return 0;
 }
 
@@ -314,9 +267,10 @@ int krdma_device_attach(struct krdma_conn *conn)
 	if (ret)
 		return ret;
 	mutex_lock(&conn->hw.dev->lock);
-	kpd = conn->hw.dev->gone ?
-		      ERR_PTR(-ENODEV) :
-		      krdma_pd_get_locked(conn->hw.dev, conn->domain);
+	if (conn->hw.dev->gone)
+		kpd = ERR_PTR(-ENODEV);
+	else
+		kpd = krdma_pd_get_locked(conn->hw.dev, conn->domain);
 	if (!IS_ERR(kpd)) {
 		WRITE_ONCE(conn->hw.kpd, kpd);
 		conn->cb.pd = kpd->pd;
@@ -472,23 +426,10 @@ void krdma_device_unwatch(struct krdma_watch *watch)
 	spin_unlock(&krdma_watch_lock);
 }
 
-/*
- * Notify all watches of a new device. The CM already knows the device, because
- * the CM registered as ib_client before krdma.
- */
-static void krdma_device_tell(void)
-{
-	struct krdma_watch *watch;
-
-	spin_lock(&krdma_watch_lock);
-	list_for_each_entry(watch, &krdma_watches, link)
-		watch->added(watch);
-	spin_unlock(&krdma_watch_lock);
-}
-
 static int krdma_device_add(struct ib_device *ibdev)
 {
 	struct krdma_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	struct krdma_watch *watch;
 
 	if (!dev)
 		return -ENOMEM;
@@ -504,61 +445,22 @@ static int krdma_device_add(struct ib_device *ibdev)
 	list_add_tail(&dev->link, &krdma_devs);
 	mutex_unlock(&krdma_devs_lock);
 	ib_set_client_data(ibdev, &krdma_ib_client, dev);
-	krdma_device_tell();
+	/*
+	 * Notify all watches. The CM already knows the device, because the CM
+	 * registered as ib_client before krdma.
+	 */
+	spin_lock(&krdma_watch_lock);
+	list_for_each_entry(watch, &krdma_watches, link)
+		watch->added(watch);
+	spin_unlock(&krdma_watch_lock);
 	return 0;
-}
-
-static void krdma_dev_abort_all(struct krdma_dev *dev)
-{
-	struct krdma_conn *conn;
-
-	mutex_lock(&dev->lock);
-	dev->gone = true;
-	/* Connections on this list are not freed while dev->lock is held. */
-	list_for_each_entry(conn, &dev->conns, hw.link)
-		krdma_conn_abort(conn, -ENODEV);
-	mutex_unlock(&dev->lock);
-}
-
-/*
- * Check whether a device has no connections, and no CQ that must still be
- * freed. A CQ is counted in nfreed before its last connection is detached, so
- * no CQ is missed between the two checks.
- */
-static bool krdma_dev_is_idle(const struct krdma_dev *dev)
-{
-	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
-}
-
-/*
- * Unregister the regions in the PD of a domain. The last of these regions may
- * be the last user of the PD.
- */
-static void krdma_pd_end_regions_locked(struct krdma_dev *dev,
-					struct krdma_pd *kpd)
-{
-	lockdep_assert_held(&dev->lock);
-	if (!kpd->end_regions_locked)
-		return;
-	/* Hold the PD, because the head of its list of regions is in it. */
-	kpd->users++;
-	kpd->end_regions_locked(kpd);
-	krdma_pd_put_locked(dev, kpd);
-}
-
-static void krdma_device_end_regions(struct krdma_dev *dev)
-{
-	struct krdma_pd *kpd, *next;
-
-	mutex_lock(&dev->lock);
-	list_for_each_entry_safe(kpd, next, &dev->pds, link)
-		krdma_pd_end_regions_locked(dev, kpd);
-	mutex_unlock(&dev->lock);
 }
 
 static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct krdma_dev *dev = client_data;
+	struct krdma_pd *kpd, *next;
+	struct krdma_conn *conn;
 
 	if (!dev)
 		return;
@@ -567,22 +469,41 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	list_del(&dev->link);
 	mutex_unlock(&krdma_devs_lock);
 
-	krdma_dev_abort_all(dev);
+	mutex_lock(&dev->lock);
+	dev->gone = true;
+	/* Connections on this list are not freed while dev->lock is held. */
+	list_for_each_entry(conn, &dev->conns, hw.link)
+		krdma_conn_abort(conn, -ENODEV);
+	mutex_unlock(&dev->lock);
 	/*
 	 * close_work tears a connection down, except a raw connection that its
 	 * owner has received: that owner gets the closing callback, and must
 	 * release the connection. Wait for all connections, because otherwise
-	 * MRs of an owner would outlive the device.
+	 * MRs of an owner would outlive the device. Also wait until all CQs are
+	 * freed. A CQ is counted in nfreed before its last connection is
+	 * detached, so no CQ is missed between the two checks.
 	 */
-	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
+	while (!wait_event_timeout(dev->idle,
+				   list_empty_careful(&dev->conns) &&
+				   !READ_ONCE(dev->nfreed), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
 	 * krdma_device_detach() or krdma_device_cq_freed(), which has woken
-	 * this task, may still hold dev->lock. krdma_device_end_regions() takes
-	 * dev->lock, and so waits for that function.
+	 * this task, may still hold dev->lock. Taking dev->lock waits for that
+	 * function. Then unregister the regions of domains. The last of these
+	 * regions may be the last user of its PD, and the head of the list of
+	 * regions is in the PD, so hold the PD.
 	 */
-	krdma_device_end_regions(dev);
+	mutex_lock(&dev->lock);
+	list_for_each_entry_safe(kpd, next, &dev->pds, link) {
+		if (!kpd->end_regions_locked)
+			continue;
+		kpd->users++;
+		kpd->end_regions_locked(kpd);
+		krdma_pd_put_locked(dev, kpd);
+	}
+	mutex_unlock(&dev->lock);
 	krdma_dev_put(dev);
 }
 
