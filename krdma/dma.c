@@ -237,23 +237,6 @@ void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
 }
 
 /**
- * krdma_chunk_last - return the last element of a mapped chunk
- * @chunk: mapped chunk
- *
- * Return: the element. sg_last() would return the wrong one if an IOMMU has
- * merged elements.
- */
-struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
-{
-	struct scatterlist *sg, *last = NULL;
-	int i;
-
-	for_each_sgtable_dma_sg(&chunk->sgt, sg, i)
-		last = sg;
-	return last;
-}
-
-/**
  * krdma_chunk_is_coherent - check whether a mapped chunk needs no sync
  * @ibdev: device
  * @chunk: mapped chunk

@@ -168,7 +168,6 @@ int krdma_chunk_map(struct ib_device *ibdev, struct krdma_chunk *chunk,
 		    enum dma_data_direction dir, unsigned long attrs);
 void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
 		       enum dma_data_direction dir, unsigned long attrs);
-struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk);
 bool krdma_chunk_is_coherent(struct ib_device *ibdev,
 			     const struct krdma_chunk *chunk);
 void krdma_chunk_sync(struct ib_device *ibdev, const struct krdma_chunk *chunk,

@@ -71,48 +71,6 @@ struct krdma_memory {
 
 /* ---- the memory ---- */
 
-static int krdma_region_fill(struct krdma_region *region,
-			     const struct krdma_memory *memory)
-{
-	struct page **pages = memory->pages;
-	u32 first = memory->first, i, len, pad;
-	u64 left = memory->len;
-	int ret = 0;
-
-	for (i = 0; i < region->nchunks && !ret; i++) {
-		len = min_t(u64, region->chunk_size - first, left);
-		left -= len;
-		pad = memory->is_ours && !left ? -(first + len) & ~PAGE_MASK : 0;
-		ret = krdma_chunk_fill(&region->chunks[i], pages, first, len,
-				       pad);
-		pages += region->chunk_size >> PAGE_SHIFT;
-		first = 0;
-	}
-	return ret;
-}
-
-static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
-{
-	int ib = 0;
-
-	if (krdma_dma_region_dir(access) != DMA_TO_DEVICE)
-		ib |= IB_ACCESS_LOCAL_WRITE;
-	if (access & KRDMA_REMOTE_READ)
-		ib |= IB_ACCESS_REMOTE_READ;
-	if (access & KRDMA_REMOTE_WRITE)
-		ib |= IB_ACCESS_REMOTE_WRITE;
-	if (access & KRDMA_REMOTE_ATOMIC)
-		ib |= IB_ACCESS_REMOTE_ATOMIC;
-	/*
-	 * On iWARP the answer to a READ arrives as a tagged write (RFC 5040
-	 * 5.3). So the peer needs the right to write to the target.
-	 */
-	if (access & KRDMA_READ_SINK &&
-	    rdma_protocol_iwarp(conn->cb.pd->device, 1))
-		ib |= IB_ACCESS_REMOTE_WRITE;
-	return ib;
-}
-
 static u32 krdma_region_mr_size(const struct krdma_conn *conn)
 {
 	return krdma_region_mr_pages(conn->cb.pd->device) << PAGE_SHIFT;
@@ -183,15 +141,33 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 {
 	u32 chunk_size = krdma_region_mr_size(conn);
 	u32 nchunks = DIV_ROUND_UP_ULL(memory->first + memory->len, chunk_size);
+	struct page **pages = memory->pages;
+	u32 first = memory->first, i, len, pad;
 	struct krdma_region *region;
+	u64 left = memory->len;
+	int ret = 0;
 
 	region = kvzalloc(struct_size(region, chunks, nchunks), GFP_KERNEL);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
 	region->size = memory->len;
 	region->first = memory->first;
-	region->access = krdma_region_ib_access(conn, access);
 	region->dir = krdma_dma_region_dir(access);
+	if (region->dir != DMA_TO_DEVICE)
+		region->access |= IB_ACCESS_LOCAL_WRITE;
+	if (access & KRDMA_REMOTE_READ)
+		region->access |= IB_ACCESS_REMOTE_READ;
+	if (access & KRDMA_REMOTE_WRITE)
+		region->access |= IB_ACCESS_REMOTE_WRITE;
+	if (access & KRDMA_REMOTE_ATOMIC)
+		region->access |= IB_ACCESS_REMOTE_ATOMIC;
+	/*
+	 * On iWARP the answer to a READ arrives as a tagged write (RFC 5040
+	 * 5.3). So the peer needs the right to write to the target.
+	 */
+	if (access & KRDMA_READ_SINK &&
+	    rdma_protocol_iwarp(conn->cb.pd->device, 1))
+		region->access |= IB_ACCESS_REMOTE_WRITE;
 	/*
 	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused.
 	 * Only the mapped memory shows whether it needs them. Mapping and
@@ -206,7 +182,19 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->nchunks = nchunks;
 	INIT_LIST_HEAD(&region->link);
 	INIT_LIST_HEAD(&region->stats.link);
-	if (krdma_region_fill(region, memory)) {
+	/* Divide the memory into chunks. */
+	for (i = 0; i < nchunks && !ret; i++) {
+		len = min_t(u64, chunk_size - first, left);
+		left -= len;
+		pad = 0;
+		if (memory->is_ours && !left)
+			pad = -(first + len) & ~PAGE_MASK;
+		ret = krdma_chunk_fill(&region->chunks[i], pages, first, len,
+				       pad);
+		pages += chunk_size >> PAGE_SHIFT;
+		first = 0;
+	}
+	if (ret) {
 		krdma_region_free(region);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -214,83 +202,6 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 }
 
 /* ---- mapping ---- */
-
-static int krdma_region_map_chunks(struct krdma_conn *conn,
-				   struct krdma_region *region)
-{
-	struct krdma_chunk *chunk = region->chunks;
-	bool coherent = true;
-	int ret = 0;
-
-	lockdep_assert_held(&conn->setup);
-	for (; chunk < region->chunks + region->nchunks && !ret; chunk++) {
-		ret = krdma_chunk_map(region->ibdev, chunk, region->dir,
-				      region->attrs);
-		if (!ret)
-			coherent &= krdma_chunk_is_coherent(region->ibdev,
-							    chunk);
-	}
-	region->coherent = coherent && !ret;
-	refcount_set(&region->syncs, 1);
-	return ret;
-}
-
-static void krdma_region_unmap(struct krdma_region *region)
-{
-	u32 i;
-
-	/* If syncs is 0, the region was never mapped, or has been unmapped. */
-	if (!refcount_read(&region->syncs))
-		return;
-	if (!refcount_dec_and_test(&region->syncs))
-		wait_var_event(&region->syncs, !refcount_read(&region->syncs));
-	for (i = 0; i < region->nchunks; i++)
-		krdma_chunk_unmap(region->ibdev, &region->chunks[i],
-				  region->dir, region->attrs);
-}
-
-static int krdma_region_make_mrs(struct krdma_region *region)
-{
-	u32 i, room = 0;
-
-	for (i = 0; i < region->nchunks; i++)
-		room += krdma_dma_runs(&region->chunks[i], region->page_size);
-	region->mrs = kvcalloc(room, sizeof(*region->mrs), GFP_KERNEL);
-	if (!region->mrs)
-		return -ENOMEM;
-	region->room = room;
-	return 0;
-}
-
-/* Return the number of bytes that the MRs cover so far. */
-static u64 krdma_region_done(const struct krdma_region *region)
-{
-	const struct krdma_region_mr *last;
-
-	if (!region->nmrs)
-		return 0;
-	last = &region->mrs[region->nmrs - 1];
-	return last->offset + last->len;
-}
-
-static void krdma_region_set_mr(const struct krdma_region *region,
-				struct krdma_region_mr *mr, u64 offset)
-{
-	struct ib_mr *ibmr = mr->frwr->mr;
-
-	/*
-	 * ib_map_mr_sg() has set the low bits of iova to the offset of the DMA
-	 * address in its page. Keep these bits.
-	 */
-	ibmr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
-		     (ibmr->iova & ~PAGE_MASK);
-	mr->iova = ibmr->iova;
-	mr->offset = offset;
-	mr->len = ibmr->length;
-	mr->mr = ibmr;
-	mr->rkey = ibmr->rkey;
-	mr->lkey = ibmr->lkey;
-}
 
 /*
  * Map as many elements of @sg as fit into one MR, from byte *@skip of the first
@@ -302,25 +213,39 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 			       struct scatterlist *sg, u32 nents, u32 *skip)
 {
 	u32 max = krdma_dma_mr_entries(conn->cb.pd->device), entries;
-	u64 offset = krdma_region_done(region);
-	struct krdma_region_mr *mr;
+	struct krdma_region_mr *mr = &region->mrs[region->nmrs];
 	struct krdma_frwr *frwr;
+	u64 offset = 0;
 	int n;
 
 	if (WARN_ON_ONCE(region->nmrs == region->room))
 		return -EINVAL;
+	/* The MR begins where the previous one ends. */
+	if (region->nmrs)
+		offset = mr[-1].offset + mr[-1].len;
 	entries = krdma_dma_entries(sg, nents, region->page_size);
 	frwr = krdma_frwr_get(conn, min(entries, max));
 	if (IS_ERR(frwr))
 		return PTR_ERR(frwr);
-	mr = &region->mrs[region->nmrs++];
+	region->nmrs++;
 	mr->frwr = frwr;
-	n = ib_map_mr_sg(frwr->mr, sg, nents, skip, region->page_size);
+	mr->mr = frwr->mr;
+	n = ib_map_mr_sg(mr->mr, sg, nents, skip, region->page_size);
 	if (n < 0)
 		return n;
-	if (!frwr->mr->length)
+	if (!mr->mr->length)
 		return -EINVAL;
-	krdma_region_set_mr(region, mr, offset);
+	/*
+	 * ib_map_mr_sg() has set the low bits of iova to the offset of the DMA
+	 * address in its page. Keep these bits.
+	 */
+	mr->mr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
+		       (mr->mr->iova & ~PAGE_MASK);
+	mr->iova = mr->mr->iova;
+	mr->offset = offset;
+	mr->len = mr->mr->length;
+	mr->rkey = mr->mr->rkey;
+	mr->lkey = mr->mr->lkey;
 	return n;
 }
 
@@ -328,15 +253,17 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 				struct krdma_region *region,
 				struct krdma_chunk *chunk)
 {
-	struct scatterlist *sg = chunk->sgt.sgl, *last;
+	struct scatterlist *sg, *last = chunk->sgt.sgl;
 	u32 nents = chunk->sgt.nents, skip = 0;
-	int n = 0;
+	int n = 0, i;
 
 	/*
 	 * Leave out the bytes behind the region, which are mapped for DMA but
 	 * must not be registered.
 	 */
-	last = krdma_chunk_last(chunk);
+	for_each_sgtable_dma_sg(&chunk->sgt, sg, i)
+		last = sg;
+	sg = chunk->sgt.sgl;
 	sg_dma_len(last) -= chunk->pad;
 	while (nents && n >= 0) {
 		n = krdma_region_map_mr(conn, region, sg, nents, &skip);
@@ -423,6 +350,7 @@ void krdma_region_unregister(struct krdma_conn *conn,
 			     struct krdma_region *region)
 {
 	struct krdma_region_mr *mr;
+	u32 i;
 
 	krdma_region_assert_held(conn, region);
 	if (conn)
@@ -436,7 +364,14 @@ void krdma_region_unregister(struct krdma_conn *conn,
 			krdma_frwr_put(conn, mr->frwr, READ_ONCE(mr->invalid));
 		mr->frwr = NULL;
 	}
-	krdma_region_unmap(region);
+	/* If syncs is 0, the region was never mapped, or has been unmapped. */
+	if (!refcount_read(&region->syncs))
+		return;
+	if (!refcount_dec_and_test(&region->syncs))
+		wait_var_event(&region->syncs, !refcount_read(&region->syncs));
+	for (i = 0; i < region->nchunks; i++)
+		krdma_chunk_unmap(region->ibdev, &region->chunks[i],
+				  region->dir, region->attrs);
 }
 
 /**
@@ -458,18 +393,34 @@ void krdma_regions_unregister(struct krdma_conn *conn)
 static int krdma_region_map(struct krdma_conn *conn,
 			    struct krdma_region *region, u32 access)
 {
-	int ret;
-	u32 i;
+	struct krdma_chunk *chunk = region->chunks;
+	struct krdma_chunk *end = chunk + region->nchunks;
+	bool coherent = true;
+	u32 room = 0;
+	int ret = 0;
 
 	lockdep_assert_held(&conn->setup);
-	ret = krdma_region_map_chunks(conn, region);
+	for (; chunk < end && !ret; chunk++) {
+		ret = krdma_chunk_map(region->ibdev, chunk, region->dir,
+				      region->attrs);
+		if (!ret)
+			coherent &= krdma_chunk_is_coherent(region->ibdev,
+							    chunk);
+	}
+	region->coherent = coherent && !ret;
+	refcount_set(&region->syncs, 1);
 	if (ret)
 		return ret;
-	if (access & KRDMA_COHERENT && !region->coherent)
+	if (access & KRDMA_COHERENT && !coherent)
 		return -EOPNOTSUPP;
-	ret = krdma_region_make_mrs(region);
-	for (i = 0; i < region->nchunks && !ret; i++)
-		ret = krdma_region_map_mrs(conn, region, &region->chunks[i]);
+	for (chunk = region->chunks; chunk < end; chunk++)
+		room += krdma_dma_runs(chunk, region->page_size);
+	region->mrs = kvcalloc(room, sizeof(*region->mrs), GFP_KERNEL);
+	if (!region->mrs)
+		return -ENOMEM;
+	region->room = room;
+	for (chunk = region->chunks; chunk < end && !ret; chunk++)
+		ret = krdma_region_map_mrs(conn, region, chunk);
 	/*
 	 * The DMA addresses of bounce buffers may have gaps, so the region may
 	 * have several MRs. A message can invalidate only one.
@@ -477,16 +428,6 @@ static int krdma_region_map(struct krdma_conn *conn,
 	if (!ret && access & KRDMA_REMOTE_INVALIDATE && region->nmrs != 1)
 		ret = -EOPNOTSUPP;
 	return ret;
-}
-
-static void krdma_region_show(struct krdma_region *region)
-{
-	region->stats.conn_id = region->conn ? region->conn->stats.id : 0;
-	region->stats.size = region->size;
-	region->stats.nmrs = region->nmrs;
-	region->stats.access = region->access;
-	region->stats.rkey = region->mrs[0].rkey;
-	krdma_stats_add_region(&region->stats);
 }
 
 /*
@@ -497,28 +438,6 @@ static void krdma_region_show(struct krdma_region *region)
 static unsigned long krdma_region_index(const struct krdma_region *region)
 {
 	return region->mrs[0].rkey >> 8;
-}
-
-static int krdma_region_reserve(struct krdma_conn *conn,
-				struct krdma_region *region, u32 access)
-{
-	int ret;
-
-	if (!(access & KRDMA_REMOTE_INVALIDATE))
-		return 0;
-	ret = xa_reserve_irq(&conn->mr.invalidatable,
-			     krdma_region_index(region), GFP_KERNEL);
-	region->invalidatable = !ret;
-	return ret;
-}
-
-static void krdma_region_enlist(struct krdma_conn *conn,
-				struct krdma_region *region)
-{
-	region->conn = conn;
-	/* krdma_region_put() puts this reference. */
-	krdma_conn_get(conn);
-	list_add_tail(&region->link, &conn->mr.regions);
 }
 
 /*
@@ -541,18 +460,32 @@ krdma_region_new_locked(struct krdma_conn *conn,
 	region = krdma_region_make(conn, memory, access);
 	if (IS_ERR(region))
 		return region;
-	ret = krdma_region_map(conn, region, access) ?:
-	      krdma_region_reserve(conn, region, access);
+	ret = krdma_region_map(conn, region, access);
+	if (!ret && access & KRDMA_REMOTE_INVALIDATE) {
+		/* Reserve memory for the entry of krdma_region_open(). */
+		ret = xa_reserve_irq(&conn->mr.invalidatable,
+				     krdma_region_index(region), GFP_KERNEL);
+		region->invalidatable = !ret;
+	}
 	if (ret) {
 		krdma_region_unregister(conn, region);
 		krdma_region_free(region);
 		return ERR_PTR(ret);
 	}
-	if (access & KRDMA_DOMAIN)
+	if (access & KRDMA_DOMAIN) {
 		krdma_share_begin(conn, region);
-	else
-		krdma_region_enlist(conn, region);
-	krdma_region_show(region);
+	} else {
+		region->conn = conn;
+		/* krdma_region_put() puts this reference. */
+		krdma_conn_get(conn);
+		list_add_tail(&region->link, &conn->mr.regions);
+		region->stats.conn_id = conn->stats.id;
+	}
+	region->stats.size = region->size;
+	region->stats.nmrs = region->nmrs;
+	region->stats.access = region->access;
+	region->stats.rkey = region->mrs[0].rkey;
+	krdma_stats_add_region(&region->stats);
 	return region;
 }
 
@@ -576,31 +509,12 @@ static void krdma_region_open(struct krdma_conn *conn,
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	/*
-	 * krdma_region_reserve() has reserved the entry, so this allocates no
-	 * memory.
+	 * krdma_region_new_locked() has reserved the entry, so this allocates
+	 * no memory.
 	 */
 	if (region->invalidatable)
 		xa_store_irq(&conn->mr.invalidatable,
 			     krdma_region_index(region), region, GFP_KERNEL);
-}
-
-static int krdma_memory_check(const struct krdma_memory *memory)
-{
-	u32 n = DIV_ROUND_UP(memory->first + memory->len, PAGE_SIZE), i;
-
-	for (i = 0; i < n; i++)
-		if (!krdma_dma_page_ok(memory->pages[i]))
-			return -EINVAL;
-	return 0;
-}
-
-static void krdma_region_failed(struct krdma_conn *conn,
-				struct krdma_region *region)
-{
-	if (krdma_region_is_shared(region))
-		krdma_share_failed(conn, region);
-	else
-		krdma_region_put(region);
 }
 
 /* Create a region and register it with the queue pair of @conn. */
@@ -622,7 +536,10 @@ static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 				   region->nmrs, until);
 	if (ret) {
 		*refused = region->share.refused;
-		krdma_region_failed(conn, region);
+		if (krdma_region_is_shared(region))
+			krdma_share_failed(conn, region);
+		else
+			krdma_region_put(region);
 		return ERR_PTR(ret);
 	}
 	if (krdma_region_is_shared(region))
@@ -671,30 +588,18 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 					     const struct krdma_memory *memory,
 					     u32 access, unsigned long until)
 {
-	int ret = krdma_conn_check_msg(conn) ?: krdma_memory_check(memory);
+	u32 n = DIV_ROUND_UP(memory->first + memory->len, PAGE_SIZE), i;
+	int ret = krdma_conn_check_msg(conn);
 	bool refused;
 
+	for (i = 0; i < n && !ret; i++)
+		if (!krdma_dma_page_ok(memory->pages[i]))
+			ret = -EINVAL;
 	if (ret)
 		return ERR_PTR(ret);
 	if (access & KRDMA_DOMAIN)
 		return krdma_region_new_shared(conn, memory, access, until);
 	return krdma_region_new_by(conn, memory, access, until, &refused);
-}
-
-/*
- * Return an array of the pages of vmalloc() memory or of linear memory, or
- * NULL.
- */
-static struct page **krdma_pages_of(const void *addr, u32 npages)
-{
-	struct page **pages = kvmalloc_array(npages, sizeof(*pages), GFP_KERNEL);
-	bool is_vmalloc = is_vmalloc_addr(addr);
-	u32 i;
-
-	for (i = 0; pages && i < npages; i++, addr += PAGE_SIZE)
-		pages[i] = is_vmalloc ? vmalloc_to_page(addr) :
-					virt_to_page(addr);
-	return pages;
 }
 
 static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
@@ -706,15 +611,19 @@ static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
 		.len = len,
 		.is_ours = is_ours,
 	};
+	u32 npages = DIV_ROUND_UP(memory.first + len, PAGE_SIZE), i;
 	struct krdma_region *region;
+	void *page = addr - memory.first;
 
 	if (!krdma_dma_virt_ok(addr, len))
 		return ERR_PTR(-EINVAL);
-	memory.pages = krdma_pages_of(addr - memory.first,
-				      DIV_ROUND_UP(memory.first + len,
-						   PAGE_SIZE));
+	memory.pages = kvmalloc_array(npages, sizeof(*memory.pages),
+				      GFP_KERNEL);
 	if (!memory.pages)
 		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < npages; i++, page += PAGE_SIZE)
+		memory.pages[i] = is_vmalloc_addr(addr) ?
+				  vmalloc_to_page(page) : virt_to_page(page);
 	region = krdma_region_new(conn, &memory, access, until);
 	kvfree(memory.pages);
 	if (!IS_ERR(region))
@@ -759,8 +668,8 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 	region->owned = true;
 	/*
 	 * Internal regions hold no reference to their connection, so put the
-	 * reference that krdma_region_enlist() has taken. A region of a domain
-	 * has none.
+	 * reference that krdma_region_new_locked() has taken. A region of a
+	 * domain has none.
 	 */
 	if (!krdma_region_is_shared(region))
 		krdma_conn_put(conn);
@@ -858,16 +767,6 @@ static int krdma_region_invalidate(struct krdma_region *region,
 	return ret;
 }
 
-/*
- * Check whether an answer to a READ of the peer may still use a region, see
- * KRDMA_QUIRK_LATE_ANSWERS.
- */
-static bool krdma_region_is_read_on(const struct krdma_region *region)
-{
-	return krdma_has_quirk(region->conn, KRDMA_QUIRK_LATE_ANSWERS) &&
-	       region->access & IB_ACCESS_REMOTE_READ;
-}
-
 /**
  * krdma_region_recycle - invalidate an internal region before it is put
  * @region: region that no request uses
@@ -875,8 +774,8 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
  *
  * Only invalid MRs can return to the pool. This invalidates at most the number
  * of MRs that the pool may hold, and none if memory is lacking. The remaining
- * MRs are destroyed later. Exception: a region for which
- * krdma_region_is_read_on() returns true is always invalidated.
+ * MRs are destroyed later. Exception: with KRDMA_QUIRK_LATE_ANSWERS, a region
+ * that the peer may read is always invalidated.
  *
  * Errors are not returned. If the connection has ended before, nothing changes.
  * If the adapter does not complete the work requests, the connection ends.
@@ -886,12 +785,15 @@ void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 	struct krdma_conn *conn = region->conn;
 	u32 n = min(region->nmrs, conn->limits.max_frwrs);
 
-	if (krdma_region_is_read_on(region)) {
+	/*
+	 * An answer to a READ of the peer may still use the region, see
+	 * KRDMA_QUIRK_LATE_ANSWERS.
+	 */
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS) &&
+	    region->access & IB_ACCESS_REMOTE_READ)
 		krdma_region_invalidate(region, until);
-		return;
-	}
-	if (n && !krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE, n,
-				       until))
+	else if (n && !krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE,
+					    n, until))
 		krdma_region_set_invalid(region, n);
 }
 
@@ -1106,19 +1008,6 @@ struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 
-/*
- * Check whether to destroy the MR of a region instead of invalidating its key.
- * The peer's KRDMA_SEND_INV may have invalidated the key already, while the
- * completion of that message is still pending. Some adapters treat the
- * invalidation of an invalid key as an error, which ends the connection. rxe
- * and siw, the software devices, accept it. They also accept the peer's message
- * after the local invalidation.
- */
-static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
-{
-	return region->invalidatable && !region->is_soft;
-}
-
 /**
  * krdma_region_free_mrs - destroy the MRs of a region
  * @conn: connection of the region; NULL if the region belongs to a domain
@@ -1138,33 +1027,6 @@ void krdma_region_free_mrs(struct krdma_conn *conn, struct krdma_region *region)
 			krdma_frwr_put(conn, mr->frwr, false);
 		mr->frwr = NULL;
 	}
-}
-
-static int krdma_region_destroy_mrs(struct krdma_region *region)
-{
-	struct krdma_conn *conn = region->conn;
-
-	mutex_lock(&conn->setup);
-	krdma_region_free_mrs(conn, region);
-	mutex_unlock(&conn->setup);
-	return 0;
-}
-
-/* Revoke a region of a connection. */
-static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
-{
-	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
-	struct krdma_noio noio = krdma_noio_enter(&region->conn->p);
-	int ret;
-
-	if (krdma_region_is_destroyed_first(region))
-		ret = krdma_region_destroy_mrs(region);
-	else
-		ret = krdma_region_invalidate(region, krdma_deadline(ms));
-	krdma_noio_leave(noio);
-	if (!ret)
-		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
-	return ret;
 }
 
 /**
@@ -1190,14 +1052,41 @@ static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
+	struct krdma_conn *conn = region->conn;
+	struct krdma_noio noio;
+	int ret = 0;
+
 	if (!xchg(&region->usable, false))
 		return -EALREADY;
 	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
-	if (!krdma_region_is_shared(region))
-		return krdma_region_take_back(region, timeout_ms);
-	krdma_share_revoke(region, timeout_ms);
-	return 0;
+	if (krdma_region_is_shared(region)) {
+		krdma_share_revoke(region, timeout_ms);
+		return 0;
+	}
+	noio = krdma_noio_enter(&conn->p);
+	if (region->invalidatable && !region->is_soft) {
+		/*
+		 * Destroy the MR. The peer's KRDMA_SEND_INV may have
+		 * invalidated the key already, while the completion of that
+		 * message is still pending. Some adapters treat the
+		 * invalidation of an invalid key as an error, which ends the
+		 * connection. rxe and siw, the software devices, accept it.
+		 * They also accept the peer's message after the local
+		 * invalidation.
+		 */
+		mutex_lock(&conn->setup);
+		krdma_region_free_mrs(conn, region);
+		mutex_unlock(&conn->setup);
+	} else {
+		timeout_ms = timeout_ms ?: conn->p.op_timeout_ms;
+		ret = krdma_region_invalidate(region,
+					      krdma_deadline(timeout_ms));
+	}
+	krdma_noio_leave(noio);
+	if (!ret)
+		krdma_count(conn, KRDMA_COUNT_REVOKED);
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
@@ -1250,42 +1139,6 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 	return true;
 }
 
-/*
- * Remove the entry of a region from krdma_conn.mr.invalidatable, unless another
- * region has taken it. When the MRs of a revoked region are destroyed, the
- * adapter's part of the key becomes free. Some adapters reuse it at once (hns,
- * qedr).
- */
-static void krdma_region_unlist(struct krdma_conn *conn,
-				struct krdma_region *region)
-{
-	unsigned long index = krdma_region_index(region);
-
-	if (xa_cmpxchg_irq(&conn->mr.invalidatable, index, region, NULL, 0) !=
-	    region)
-		xa_cmpxchg_irq(&conn->mr.invalidatable, index, XA_ZERO_ENTRY,
-			       NULL, 0);
-}
-
-/*
- * Remove the entry of a region, so that no receive handler finds the region. A
- * handler that has found it holds krdma_conn.lock until it has finished.
- */
-static void krdma_region_forget(struct krdma_conn *conn,
-				struct krdma_region *region)
-{
-	unsigned long flags;
-
-	if (!region->invalidatable)
-		return;
-	krdma_region_unlist(conn, region);
-	spin_lock_irqsave(&conn->lock, flags);
-	/* The receive buffer of told may hold another message by now. */
-	if (region->told && region->told->invalidated == region)
-		region->told->invalidated = NULL;
-	spin_unlock_irqrestore(&conn->lock, flags);
-}
-
 /**
  * krdma_region_put - free a region
  * @region: region that no local request uses; NULL is allowed
@@ -1303,6 +1156,7 @@ void krdma_region_put(struct krdma_region *region)
 {
 	struct krdma_conn *conn;
 	struct krdma_noio noio;
+	unsigned long index, flags;
 
 	if (!region)
 		return;
@@ -1312,7 +1166,29 @@ void krdma_region_put(struct krdma_region *region)
 	}
 	conn = region->conn;
 	noio = krdma_noio_enter(&conn->p);
-	krdma_region_forget(conn, region);
+	if (region->invalidatable) {
+		/*
+		 * Remove the entry of the region, so that no receive handler
+		 * finds the region. But leave the entry if another region has
+		 * taken it: when the MRs of a revoked region are destroyed, the
+		 * adapter's part of the key becomes free. Some adapters reuse
+		 * it at once (hns, qedr).
+		 */
+		index = krdma_region_index(region);
+		if (xa_cmpxchg_irq(&conn->mr.invalidatable, index, region, NULL,
+				   0) != region)
+			xa_cmpxchg_irq(&conn->mr.invalidatable, index,
+				       XA_ZERO_ENTRY, NULL, 0);
+		/*
+		 * A handler that has found the region holds krdma_conn.lock
+		 * until it has finished. The receive buffer of told may hold
+		 * another message by now.
+		 */
+		spin_lock_irqsave(&conn->lock, flags);
+		if (region->told && region->told->invalidated == region)
+			region->told->invalidated = NULL;
+		spin_unlock_irqrestore(&conn->lock, flags);
+	}
 	mutex_lock(&conn->setup);
 	/*
 	 * If registering or revoking failed, the connection has ended, but work
