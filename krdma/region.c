@@ -217,14 +217,19 @@ bool krdma_region_is_coherent(const struct krdma_region *region)
 EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
 /* Sync a range of a region, chunk by chunk. */
-static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
-				     u64 len, bool for_cpu)
+static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
+			      bool for_cpu)
 {
-	u64 at = region->first + offset;
 	struct krdma_chunk *chunk;
 	u32 in, part;
 
-	chunk = &region->chunks[div_u64_rem(at, region->chunk_size, &in)];
+	if (region->coherent || !krdma_range_ok(region->size, offset, len))
+		return;
+	/* If syncs is 0, teardown has unmapped the region. */
+	if (!refcount_inc_not_zero(&region->syncs))
+		return;
+	chunk = &region->chunks[div_u64_rem(region->first + offset,
+					    region->chunk_size, &in)];
 	/*
 	 * Offsets in the first chunk count from the region's first byte, which
 	 * may be within a page.
@@ -237,17 +242,6 @@ static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 				 for_cpu);
 		in = 0;
 	}
-}
-
-static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
-			      bool for_cpu)
-{
-	if (region->coherent || !krdma_range_ok(region->size, offset, len))
-		return;
-	/* If syncs is 0, teardown has unmapped the region. */
-	if (!refcount_inc_not_zero(&region->syncs))
-		return;
-	krdma_region_sync_chunks(region, offset, len, for_cpu);
 	if (refcount_dec_and_test(&region->syncs))
 		wake_up_var(&region->syncs);
 }
