@@ -49,41 +49,6 @@ struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 	return dev;
 }
 
-/*
- * Check whether @conn can register a region in place of @failed. The caller
- * allocates memory with the flags of @failed. So a @conn with KRDMA_NOIO can do
- * it only if @failed also has KRDMA_NOIO.
- */
-static bool krdma_share_can_register(const struct krdma_conn *conn,
-				     const struct krdma_conn *failed)
-{
-	return conn->domain == failed->domain && !krdma_conn_is_raw(conn) &&
-	       !(conn->p.flags & ~failed->p.flags & KRDMA_NOIO) &&
-	       krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED &&
-	       krdma_conn_is_open(conn);
-}
-
-static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
-						const struct krdma_conn *failed)
-{
-	struct krdma_conn *conn, *found = NULL;
-
-	mutex_lock(&dev->lock);
-	list_for_each_entry(conn, &dev->conns, hw.link) {
-		if (krdma_share_can_register(conn, failed)) {
-			/*
-			 * A connection on this list is not freed while
-			 * dev->lock is held, so take a reference now.
-			 */
-			krdma_conn_get(conn);
-			found = conn;
-			break;
-		}
-	}
-	mutex_unlock(&dev->lock);
-	return found;
-}
-
 /**
  * krdma_share_next_conn - find another connection to register a region
  * @dev: device of the connections, or NULL
@@ -101,10 +66,32 @@ struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 					 struct krdma_conn *failed, int error,
 					 unsigned long until)
 {
+	struct krdma_conn *conn, *found = NULL;
+
 	if (!dev || !krdma_conn_is_over(failed) || error == -EINTR ||
 	    (until && time_after_eq(jiffies, until)))
 		return NULL;
-	return krdma_share_find_conn(dev, failed);
+	mutex_lock(&dev->lock);
+	list_for_each_entry(conn, &dev->conns, hw.link) {
+		/*
+		 * The caller allocates memory with the flags of @failed. So a
+		 * connection with KRDMA_NOIO can register the region only if
+		 * @failed also has KRDMA_NOIO.
+		 */
+		if (conn->domain != failed->domain || krdma_conn_is_raw(conn) ||
+		    conn->p.flags & ~failed->p.flags & KRDMA_NOIO ||
+		    !krdma_is_established(&conn->cb))
+			continue;
+		/*
+		 * A connection on this list is not freed while dev->lock is
+		 * held, so take a reference now.
+		 */
+		krdma_conn_get(conn);
+		found = conn;
+		break;
+	}
+	mutex_unlock(&dev->lock);
+	return found;
 }
 
 /*
@@ -233,31 +220,6 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 }
 
 /*
- * Wait until a connection has sent all answers to READs of a region. With
- * KRDMA_QUIRK_LATE_ANSWERS a LOCAL_INV completes only after these answers are
- * sent. Only the owner of a raw connection may post, so a raw connection ends.
- */
-static void krdma_share_await_answers_of(struct krdma_conn *conn,
-					 struct krdma_region *region,
-					 unsigned long until)
-{
-	struct krdma_noio noio;
-	int ret;
-
-	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS))
-		return;
-	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
-		noio = krdma_noio_enter(&conn->p);
-		ret = krdma_region_execute(conn, region, KRDMA_WR_INVALIDATE,
-					   region->nmrs, until);
-		krdma_noio_leave(noio);
-		if (ret)
-			krdma_conn_abort(conn, ret);
-	}
-	krdma_share_drain(conn);
-}
-
-/*
  * Wait until no connection is sending an answer to a READ of the region, see
  * KRDMA_QUIRK_LATE_ANSWERS. Each connection sends answers in the order of its
  * own send queue, so wait for each connection.
@@ -266,13 +228,32 @@ static void krdma_share_await_answers(struct krdma_region *region,
 				      unsigned long until)
 {
 	struct krdma_conn *conn;
+	struct krdma_noio noio;
 	u32 id = 0;
+	bool late;
+	int ret;
 
 	if (!(region->access & IB_ACCESS_REMOTE_READ))
 		return;
 	while ((conn = krdma_share_conn_after(&region->share, id))) {
 		id = conn->stats.id;
-		krdma_share_await_answers_of(conn, region, until);
+		late = krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS);
+		/*
+		 * A LOCAL_INV completes only after the answers are sent. Only
+		 * the owner of a raw connection may post, so a raw connection
+		 * ends.
+		 */
+		if (late && krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
+			noio = krdma_noio_enter(&conn->p);
+			ret = krdma_region_execute(conn, region,
+						   KRDMA_WR_INVALIDATE,
+						   region->nmrs, until);
+			krdma_noio_leave(noio);
+			if (ret)
+				krdma_conn_abort(conn, ret);
+		}
+		if (late)
+			krdma_share_drain(conn);
 		krdma_conn_put(conn);
 	}
 }
