@@ -46,27 +46,22 @@ void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 }
 
 /*
- * Convert the status of a CM event to an errno. If the status is not negative,
- * it is not an errno (for example a reject reason of the CM), so return
- * @otherwise.
+ * Copy the private data of the peer's REQ or REP, which is freed after the
+ * event.
  */
-static int krdma_cm_status(int status, int otherwise)
-{
-	return status < 0 ? status : otherwise;
-}
-
-static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
-{
-	return status < 0 ? krdma_quirk_connect_errno(id, status) :
-			    -ECONNABORTED;
-}
-
-static int krdma_cm_take_hello(struct krdma_conn *conn,
-			       const struct rdma_conn_param *param)
+static int krdma_cm_take_private(struct krdma_conn *conn,
+				 const struct rdma_conn_param *param)
 {
 	const struct krdma_cm_private *priv = param->private_data;
 	int ret;
 
+	if (krdma_conn_is_raw(conn)) {
+		conn->cm.peer_data_len = min_t(size_t, param->private_data_len,
+					       sizeof(conn->cm.peer_data));
+		memcpy(conn->cm.peer_data, param->private_data,
+		       conn->cm.peer_data_len);
+		return 0;
+	}
 	ret = krdma_hello_decode(&conn->hello, priv, param->private_data_len);
 	if (ret)
 		return ret;
@@ -75,19 +70,13 @@ static int krdma_cm_take_hello(struct krdma_conn *conn,
 	return 0;
 }
 
-/*
- * Copy the private data of the peer's REQ or REP, which is freed after the
- * event.
- */
-static int krdma_cm_take_private(struct krdma_conn *conn,
-				 const struct rdma_conn_param *param)
+/* Check whether the peer's hello has the mode of this side. */
+static bool krdma_cm_mode_fits(const struct krdma_conn *conn)
 {
-	if (!krdma_conn_is_raw(conn))
-		return krdma_cm_take_hello(conn, param);
-	conn->cm.peer_data_len = min_t(size_t, param->private_data_len,
-				       sizeof(conn->cm.peer_data));
-	memcpy(conn->cm.peer_data, param->private_data, conn->cm.peer_data_len);
-	return 0;
+	if (krdma_conn_is_raw(conn))
+		return true;
+	return conn->hello.mode == (krdma_conn_is_rw(conn) ?
+				    KRDMA_WIRE_MODE_RW : KRDMA_WIRE_MODE_MSG);
 }
 
 /*
@@ -133,52 +122,34 @@ static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 		krdma_conn_abort(conn, ret);
 }
 
-static u8 krdma_cm_mode(const struct krdma_conn *conn)
-{
-	return krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
-					KRDMA_WIRE_MODE_MSG;
-}
-
-/*
- * Take the private data of the REP, with which the passive side has accepted.
- * Check that both sides use the same mode.
- */
-static int krdma_cm_take_answer(struct krdma_conn *conn,
-				const struct rdma_conn_param *param)
-{
-	int ret = krdma_cm_take_private(conn, param);
-
-	if (ret || krdma_conn_is_raw(conn))
-		return ret;
-	return conn->hello.mode == krdma_cm_mode(conn) ? 0 : -EPROTO;
-}
-
 static void krdma_cm_established(struct krdma_conn *conn,
 				 const struct rdma_cm_event *event)
 {
-	int ret = 0;
+	int ret;
 
 	/*
 	 * Only a client gets a hello here. The passive side got the hello of
 	 * its peer earlier, with the connect request.
 	 */
-	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		ret = krdma_cm_take_answer(conn, &event->param.conn);
-	if (ret) {
-		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
-		pr_info_ratelimited("%pISpc: peer answers with a bad hello\n",
-				    &conn->cb.cm_id->route.addr.dst_addr);
-		krdma_conn_abort(conn, ret);
-		return;
+	if (conn->cb.role == KRDMA_CLIENT_CONN) {
+		ret = krdma_cm_take_private(conn, &event->param.conn);
+		if (!ret && !krdma_cm_mode_fits(conn))
+			ret = -EPROTO;
+		if (ret) {
+			krdma_count(conn,
+				    KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
+			pr_info_ratelimited("%pISpc: peer answers with a bad hello\n",
+					    &conn->cb.cm_id->route.addr.dst_addr);
+		} else {
+			ret = krdma_path_keep(conn, conn->cb.cm_id);
+		}
+		if (ret) {
+			krdma_conn_abort(conn, ret);
+			return;
+		}
+		if (conn->mode->peer_hello)
+			conn->mode->peer_hello(conn);
 	}
-	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		ret = krdma_path_keep(conn, conn->cb.cm_id);
-	if (ret) {
-		krdma_conn_abort(conn, ret);
-		return;
-	}
-	if (conn->cb.role == KRDMA_CLIENT_CONN && conn->mode->peer_hello)
-		conn->mode->peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
 	 * The timer of an asynchronous connection continues, because it also
@@ -190,36 +161,31 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	krdma_step_queue(conn);
 }
 
-static void krdma_cm_take_reject(struct krdma_conn *conn,
-				 struct rdma_cm_event *event, int *error)
-{
-	struct krdma_reject *rej = &conn->cm.rej;
-	const u8 *data;
-	u8 reason, len;
-
-	rej->reason = event->status;
-	data = rdma_consumer_reject_data(conn->cb.cm_id, event, &len);
-	if (!data)
-		return;
-	if (!krdma_conn_is_raw(conn)) {
-		u8 user_len;
-
-		if (krdma_rej_decode(&reason, &user_len, data, len))
-			return;
-		*error = krdma_rej_errno(reason);
-		data += sizeof(struct krdma_wire_rej);
-		len = user_len;
-	}
-	rej->private_data_len = min_t(size_t, len, sizeof(rej->private_data));
-	memcpy(rej->private_data, data, rej->private_data_len);
-}
-
 static void krdma_cm_rejected(struct krdma_conn *conn,
 			      struct rdma_cm_event *event)
 {
+	struct krdma_reject *rej = &conn->cm.rej;
 	int error = -ECONNREFUSED;
+	u8 reason, len, user_len;
+	const u8 *data;
 
-	krdma_cm_take_reject(conn, event, &error);
+	rej->reason = event->status;
+	data = rdma_consumer_reject_data(conn->cb.cm_id, event, &len);
+	if (data && !krdma_conn_is_raw(conn)) {
+		/* Before the user's data there is krdma's reason. */
+		if (krdma_rej_decode(&reason, &user_len, data, len)) {
+			data = NULL;
+		} else {
+			error = krdma_rej_errno(reason);
+			data += sizeof(struct krdma_wire_rej);
+			len = user_len;
+		}
+	}
+	if (data) {
+		rej->private_data_len =
+			min_t(size_t, len, sizeof(rej->private_data));
+		memcpy(rej->private_data, data, rej->private_data_len);
+	}
 	/* Pairs with krdma_get_reject(). */
 	smp_store_release(&conn->cm.rejected, true);
 	krdma_conn_abort(conn, error);
@@ -349,22 +315,6 @@ static int krdma_cm_queue_request(struct krdma_conn *listener,
 	return ret;
 }
 
-static int krdma_cm_fill_request(struct krdma_conn *conn, struct rdma_cm_id *id,
-				 const struct rdma_conn_param *param)
-{
-	int ret = krdma_cm_take_private(conn, param);
-
-	if (ret)
-		return ret;
-	if (!krdma_conn_is_raw(conn) && conn->hello.mode != krdma_cm_mode(conn))
-		return -EPROTOTYPE;
-	krdma_cm_keep_addrs(conn, id);
-	krdma_path_keep(conn, id);
-	conn->cm.resources = param->responder_resources;
-	conn->cm.depth = param->initiator_depth;
-	return 0;
-}
-
 static int krdma_cm_take_request(struct krdma_conn *listener,
 				 struct rdma_cm_id *id,
 				 const struct rdma_conn_param *param)
@@ -374,9 +324,15 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	ret = krdma_cm_fill_request(conn, id, param);
+	ret = krdma_cm_take_private(conn, param);
+	if (!ret && !krdma_cm_mode_fits(conn))
+		ret = -EPROTOTYPE;
 	if (ret)
 		goto err_put;
+	krdma_cm_keep_addrs(conn, id);
+	krdma_path_keep(conn, id);
+	conn->cm.resources = param->responder_resources;
+	conn->cm.depth = param->initiator_depth;
 	conn->cb.cm_id = id;
 	id->context = conn;
 	krdma_conn_get(conn);
@@ -419,14 +375,6 @@ static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 	return ret;
 }
 
-static void krdma_cm_device_removed(struct krdma_conn *conn)
-{
-	if (conn->cb.role == KRDMA_LISTEN_CONN)
-		krdma_listen_lost(conn);
-	else
-		krdma_conn_abort(conn, -ENODEV);
-}
-
 /*
  * Handle a CM event. Return an error only for a connect request that was
  * refused: the CM then destroys @id.
@@ -434,6 +382,8 @@ static void krdma_cm_device_removed(struct krdma_conn *conn)
 static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 			   struct rdma_cm_event *event)
 {
+	int error = event->status;
+
 	trace_krdma_cm_event(conn->stats.id, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -454,20 +404,26 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		krdma_conn_abort(conn, krdma_cm_status(event->status,
-						       -EHOSTUNREACH));
+		/* Other values of status are reject reasons of the CM. */
+		krdma_conn_abort(conn, error < 0 ? error : -EHOSTUNREACH);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		if (event->status == -ENOMEM)
+		if (error == -ENOMEM)
 			WRITE_ONCE(conn->hw.modify_failed, true);
-		krdma_conn_abort(conn,
-				 krdma_cm_connect_status(id, event->status));
+		if (error < 0)
+			error = krdma_quirk_connect_errno(id, error);
+		else
+			error = -ECONNABORTED;
+		krdma_conn_abort(conn, error);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		krdma_conn_hung_up(conn);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		krdma_cm_device_removed(conn);
+		if (conn->cb.role == KRDMA_LISTEN_CONN)
+			krdma_listen_lost(conn);
+		else
+			krdma_conn_abort(conn, -ENODEV);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		/*
@@ -516,43 +472,16 @@ int krdma_cm_new_id(struct krdma_conn *conn)
 	return 0;
 }
 
-static int krdma_cm_resolve(struct krdma_conn *conn, const struct sockaddr *dst)
-{
-	struct sockaddr *src = NULL;
-	int ret;
-
-	ret = krdma_cm_new_id(conn);
-	if (ret)
-		return ret;
-	if (conn->p.tos)
-		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
-	if (conn->cm.src.ss_family)
-		src = (struct sockaddr *)&conn->cm.src;
-	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
-	return rdma_resolve_addr(conn->cb.cm_id, src, (struct sockaddr *)dst,
-				 conn->p.addr_timeout_ms);
-}
-
-static u8 krdma_cm_fill_private(struct krdma_conn *conn,
-				struct krdma_cm_private *priv)
-{
-	struct krdma_hello hello;
-
-	conn->mode->hello(conn, &hello);
-	krdma_path_hello(conn, &hello);
-	hello.user_len = conn->cm.user_data_len;
-	krdma_hello_encode(&priv->hello, &hello);
-	memcpy(priv->user, conn->cm.user_data, conn->cm.user_data_len);
-	return sizeof(priv->hello) + conn->cm.user_data_len;
-}
-
 static void krdma_cm_fill_param(struct krdma_conn *conn,
 				struct rdma_conn_param *param,
 				struct krdma_cm_private *priv)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
+	struct krdma_hello hello;
 
 	*param = (struct rdma_conn_param){
+		.private_data = conn->cm.user_data,
+		.private_data_len = conn->cm.user_data_len,
 		.responder_resources = min_t(int, conn->p.responder_resources,
 					     attrs->max_qp_rd_atom),
 		.initiator_depth = min_t(int, conn->p.initiator_depth,
@@ -560,13 +489,15 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 		.retry_count = conn->p.retry_count,
 		.rnr_retry_count = conn->p.rnr_retry_count,
 	};
-	if (krdma_conn_is_raw(conn)) {
-		param->private_data = conn->cm.user_data;
-		param->private_data_len = conn->cm.user_data_len;
-	} else {
-		param->private_data = priv;
-		param->private_data_len = krdma_cm_fill_private(conn, priv);
-	}
+	if (krdma_conn_is_raw(conn))
+		return;
+	conn->mode->hello(conn, &hello);
+	krdma_path_hello(conn, &hello);
+	hello.user_len = conn->cm.user_data_len;
+	krdma_hello_encode(&priv->hello, &hello);
+	memcpy(priv->user, conn->cm.user_data, conn->cm.user_data_len);
+	param->private_data = priv;
+	param->private_data_len = sizeof(priv->hello) + hello.user_len;
 }
 
 /*
@@ -636,10 +567,21 @@ static bool krdma_cm_is_connected(struct krdma_conn *conn, const void *arg)
  */
 int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
 {
+	struct sockaddr *src = NULL;
 	int ret;
 
 	krdma_conn_begin_step(conn);
-	ret = krdma_last_error(&conn->cb) ?: krdma_cm_resolve(conn, dst);
+	ret = krdma_last_error(&conn->cb) ?: krdma_cm_new_id(conn);
+	if (!ret) {
+		if (conn->p.tos)
+			rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
+		if (conn->cm.src.ss_family)
+			src = (struct sockaddr *)&conn->cm.src;
+		krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
+		ret = rdma_resolve_addr(conn->cb.cm_id, src,
+					(struct sockaddr *)dst,
+					conn->p.addr_timeout_ms);
+	}
 	krdma_conn_end_step(conn);
 	return ret;
 }
@@ -661,26 +603,6 @@ int krdma_cm_dial(struct krdma_conn *conn)
 	return ret;
 }
 
-static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
-{
-	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
-	int ret;
-
-	ret = krdma_cm_start(conn, dst);
-	if (ret)
-		return ret;
-	ret = krdma_conn_wait(conn, krdma_conn_is_routed, NULL, 0);
-	if (ret)
-		return ret;
-	ret = krdma_cm_dial(conn);
-	if (ret)
-		return ret;
-	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
-	if (ret)
-		return ret;
-	return conn->mode->exchange ? conn->mode->exchange(conn, until) : 0;
-}
-
 /**
  * krdma_cm_count - count a connect or accept that has ended
  * @conn: connection
@@ -696,6 +618,19 @@ void krdma_cm_count(struct krdma_conn *conn, int ret)
 		krdma_count(conn, KRDMA_COUNT_CONNECTED);
 	else
 		krdma_count(conn, KRDMA_COUNT_ACCEPTED);
+}
+
+/*
+ * Wait until a connection is established, and exchange the first messages.
+ * @until limits only the exchange: a timer of the connection limits the wait.
+ */
+static int krdma_cm_wait_connected(struct krdma_conn *conn, unsigned long until)
+{
+	int ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
+
+	if (!ret && conn->mode->exchange)
+		ret = conn->mode->exchange(conn, until);
+	return ret;
 }
 
 /* Convert the result of a connect or accept to the caller's return value. */
@@ -759,6 +694,7 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	struct krdma_noio noio;
+	unsigned long until;
 	int ret;
 
 	if (cb->role != KRDMA_CLIENT_CONN || !krdma_cm_family_ok(dst))
@@ -767,7 +703,15 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 		return krdma_last_error(cb) ?: -EISCONN;
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
-	ret = krdma_cm_finish(conn, krdma_cm_connect(conn, dst));
+	until = krdma_deadline(conn->p.connect_timeout_ms);
+	ret = krdma_cm_start(conn, dst);
+	if (!ret)
+		ret = krdma_conn_wait(conn, krdma_conn_is_routed, NULL, 0);
+	if (!ret)
+		ret = krdma_cm_dial(conn);
+	if (!ret)
+		ret = krdma_cm_wait_connected(conn, until);
+	ret = krdma_cm_finish(conn, ret);
 	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
@@ -826,18 +770,6 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
  */
 #define KRDMA_HANG_UP_MS 1000
 
-/*
- * Check whether the drain must wait for the peer's close. Until
- * krdma_accept_timeout() returns a connection, no user has sent messages on it.
- * So a listener that drops many such connections waits for none of them.
- */
-static bool krdma_cm_needs_hang_up(const struct krdma_conn *conn)
-{
-	return krdma_conn_was_established(conn) && !conn->acc.acceptor &&
-	       !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
-	       conn->hw.is_iwarp;
-}
-
 /**
  * krdma_cm_hang_up_left - return the time to wait before the drain
  * @conn: connection for which krdma_cm_disconnect() was called
@@ -891,7 +823,17 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	 * rdma_disconnect() fails if the peer has disconnected first. That does
 	 * no harm, because krdma_qp_drain() flushes the QP in both cases.
 	 */
-	if (!rdma_disconnect(conn->cb.cm_id) && krdma_cm_needs_hang_up(conn))
+	if (rdma_disconnect(conn->cb.cm_id))
+		return;
+	/*
+	 * Check whether the drain must wait for the peer's close. Until
+	 * krdma_accept_timeout() returns a connection, no user has sent
+	 * messages on it. So a listener that drops many such connections waits
+	 * for none of them.
+	 */
+	if (krdma_conn_was_established(conn) && !conn->acc.acceptor &&
+	    !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
+	    conn->hw.is_iwarp)
 		conn->cm.hang_up_until = krdma_deadline(KRDMA_HANG_UP_MS);
 }
 
@@ -944,27 +886,6 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 	return conn;
 }
 
-/*
- * Take any connection off the listener's lists. The connection may have ended,
- * and its close_work may not have run yet.
- */
-static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
-{
-	struct krdma_conn *conn;
-	unsigned long flags;
-
-	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_locked(listener, &listener->listen.requests);
-	if (!conn)
-		conn = krdma_cm_pop_locked(listener,
-					   &listener->listen.accepting);
-	if (!conn)
-		conn = krdma_cm_pop_locked(listener,
-					   &listener->listen.accepted);
-	spin_unlock_irqrestore(&listener->lock, flags);
-	return conn;
-}
-
 /**
  * krdma_cm_drop_requests - close the connections on a listener's lists
  * @listener: listener that is being torn down; no effect on connections
@@ -973,9 +894,24 @@ static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
  */
 void krdma_cm_drop_requests(struct krdma_conn *listener)
 {
+	struct krdma_listener *l = &listener->listen;
 	struct krdma_conn *conn;
+	unsigned long flags;
 
-	while ((conn = krdma_cm_any_request(listener))) {
+	for (;;) {
+		/*
+		 * The connection may have ended, and its close_work may not
+		 * have run yet.
+		 */
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = krdma_cm_pop_locked(listener, &l->requests);
+		if (!conn)
+			conn = krdma_cm_pop_locked(listener, &l->accepting);
+		if (!conn)
+			conn = krdma_cm_pop_locked(listener, &l->accepted);
+		spin_unlock_irqrestore(&listener->lock, flags);
+		if (!conn)
+			return;
 		krdma_conn_abort(conn, -ESHUTDOWN);
 		/*
 		 * Close @conn here, and do not wait for its close_work. The
@@ -985,29 +921,6 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 		krdma_conn_close(conn);
 		krdma_conn_put(conn);
 	}
-}
-
-static int krdma_cm_wait_request(struct krdma_conn *listener,
-				 unsigned long until, struct krdma_conn **conn)
-{
-	int ret;
-
-	if (listener->cb.role != KRDMA_LISTEN_CONN || listener->life.async)
-		return -EINVAL;
-	do {
-		ret = krdma_conn_wait(listener, krdma_cm_has_request, NULL, until);
-		if (ret)
-			return ret;
-		ret = krdma_last_error(&listener->cb);
-		if (ret)
-			return ret;
-		*conn = krdma_cm_next_request(listener);
-		/*
-		 * NULL: another task has taken the request, or the request has
-		 * ended.
-		 */
-	} while (!*conn);
-	return 0;
 }
 
 /**
@@ -1027,12 +940,23 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
 		       struct krdma_cb **cb)
 {
-	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
+	struct krdma_conn *listener = krdma_conn(listen_cb), *conn = NULL;
+	unsigned long until = krdma_deadline(timeout_ms);
 	int ret;
 
+	if (listen_cb->role != KRDMA_LISTEN_CONN || listener->life.async)
+		return -EINVAL;
 	krdma_conn_get(listener);
-	ret = krdma_cm_wait_request(listener, krdma_deadline(timeout_ms),
-				    &conn);
+	do {
+		ret = krdma_conn_wait(listener, krdma_cm_has_request, NULL,
+				      until) ?: krdma_last_error(listen_cb);
+		/*
+		 * NULL: another task has taken the request, or the request has
+		 * ended.
+		 */
+		if (!ret)
+			conn = krdma_cm_next_request(listener);
+	} while (!ret && !conn);
 	if (!ret)
 		*cb = &conn->cb;
 	krdma_conn_put(listener);
@@ -1079,25 +1003,6 @@ int krdma_set_request_params(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
-/*
- * Limit the READs in flight, in both directions, to the numbers in the peer's
- * request. The peer has set up its QP for these two numbers.
- */
-static void krdma_cm_limit_param(struct krdma_conn *conn,
-				 struct rdma_conn_param *param)
-{
-	/*
-	 * iWARP negotiates both numbers itself. Also, an iWARP request has each
-	 * number under the name of the other number.
-	 */
-	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
-				conn->cb.cm_id->port_num))
-		return;
-	param->responder_resources =
-		min(param->responder_resources, conn->cm.resources);
-	param->initiator_depth = min(param->initiator_depth, conn->cm.depth);
-}
-
 static int krdma_cm_accept_locked(struct krdma_conn *conn)
 {
 	struct krdma_cm_private priv;
@@ -1123,7 +1028,19 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 		return ret;
 	}
 	krdma_cm_fill_param(conn, &param, &priv);
-	krdma_cm_limit_param(conn, &param);
+	/*
+	 * Limit the READs in flight, in both directions, to the numbers in the
+	 * peer's request. The peer has set up its QP for these two numbers.
+	 * iWARP negotiates both numbers itself. Also, an iWARP request has each
+	 * number under the name of the other number.
+	 */
+	if (!rdma_protocol_iwarp(conn->cb.cm_id->device,
+				 conn->cb.cm_id->port_num)) {
+		param.responder_resources =
+			min(param.responder_resources, conn->cm.resources);
+		param.initiator_depth =
+			min(param.initiator_depth, conn->cm.depth);
+	}
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->cm.answered = true;
@@ -1153,26 +1070,6 @@ int krdma_cm_answer(struct krdma_conn *conn)
 	return ret;
 }
 
-static int krdma_cm_accept(struct krdma_conn *conn)
-{
-	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
-	int ret;
-
-	ret = krdma_cm_answer(conn);
-	if (ret)
-		return ret;
-	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
-	if (ret)
-		return ret;
-	return conn->mode->exchange ? conn->mode->exchange(conn, until) : 0;
-}
-
-static u8 krdma_cm_user_max(const struct krdma_conn *conn)
-{
-	return krdma_conn_is_raw(conn) ? KRDMA_RAW_PRIVATE_DATA_MAX :
-					 KRDMA_PRIVATE_DATA_MAX;
-}
-
 /**
  * krdma_cm_set_answer - set the user's private data for the REP
  * @conn: passive side
@@ -1184,8 +1081,10 @@ static u8 krdma_cm_user_max(const struct krdma_conn *conn)
 int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 			u8 private_data_len)
 {
-	if (conn->cb.role != KRDMA_ACCEPT_CONN ||
-	    private_data_len > krdma_cm_user_max(conn))
+	u8 max = krdma_conn_is_raw(conn) ? KRDMA_RAW_PRIVATE_DATA_MAX :
+					   KRDMA_PRIVATE_DATA_MAX;
+
+	if (conn->cb.role != KRDMA_ACCEPT_CONN || private_data_len > max)
 		return -EINVAL;
 	memcpy(conn->cm.user_data, private_data, private_data_len);
 	conn->cm.user_data_len = private_data_len;
@@ -1215,6 +1114,7 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	struct krdma_noio noio;
+	unsigned long until;
 	int ret;
 
 	ret = krdma_cm_set_answer(conn, private_data, private_data_len);
@@ -1222,7 +1122,8 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 		return ret;
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
-	ret = krdma_cm_accept(conn);
+	until = krdma_deadline(conn->p.connect_timeout_ms);
+	ret = krdma_cm_answer(conn) ?: krdma_cm_wait_connected(conn, until);
 	if (ret != -EISCONN)
 		ret = krdma_cm_finish(conn, ret);
 	krdma_noio_leave(noio);
@@ -1230,18 +1131,6 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_accept_request, KRDMA_NS);
-
-static int krdma_cm_refuse_locked(struct krdma_conn *conn,
-				  const void *private_data, u8 private_data_len)
-{
-	lockdep_assert_held(&conn->setup);
-	krdma_noio_check(conn);
-	if (conn->cm.answered || krdma_conn_is_over(conn))
-		return krdma_last_error(&conn->cb) ?: -EISCONN;
-	conn->cm.answered = true;
-	return krdma_cm_reject(conn, conn->cb.cm_id, KRDMA_WIRE_REJ_USER,
-			       private_data, private_data_len);
-}
 
 /**
  * krdma_reject_request - reject a connect request
@@ -1274,7 +1163,14 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 		return -EINVAL;
 	noio = krdma_noio_enter(&conn->p);
 	mutex_lock(&conn->setup);
-	ret = krdma_cm_refuse_locked(conn, private_data, private_data_len);
+	krdma_noio_check(conn);
+	if (conn->cm.answered || krdma_conn_is_over(conn)) {
+		ret = krdma_last_error(cb) ?: -EISCONN;
+	} else {
+		conn->cm.answered = true;
+		ret = krdma_cm_reject(conn, cb->cm_id, KRDMA_WIRE_REJ_USER,
+				      private_data, private_data_len);
+	}
 	mutex_unlock(&conn->setup);
 	krdma_noio_leave(noio);
 	if (ret != -EISCONN)
@@ -1320,52 +1216,6 @@ void krdma_cm_accepted(struct krdma_conn *conn, int error)
 }
 
 /*
- * Put a request on krdma_listener.accepting. This list takes over the reference
- * that the list of requests held.
- */
-static bool krdma_cm_begin_accept(struct krdma_conn *listener,
-				  struct krdma_conn *conn)
-{
-	unsigned long flags;
-	bool listens;
-
-	spin_lock_irqsave(&listener->lock, flags);
-	listens = listener->cb.state == KRDMA_LISTENING;
-	if (listens) {
-		/*
-		 * krdma_cm_hand_out() or krdma_conn_free() puts this reference.
-		 */
-		krdma_conn_get(listener);
-		conn->acc.acceptor = listener;
-		list_add_tail(&conn->acc.link, &listener->listen.accepting);
-		listener->listen.nrequests++;
-	}
-	spin_unlock_irqrestore(&listener->lock, flags);
-	return listens;
-}
-
-/*
- * Take a connection off its listener's list. The caller gets the reference that
- * the list held.
- * Return: false if the listener has already dropped the connection.
- */
-static bool krdma_cm_take_back(struct krdma_conn *listener,
-			       struct krdma_conn *conn)
-{
-	unsigned long flags;
-	bool listed;
-
-	spin_lock_irqsave(&listener->lock, flags);
-	listed = !list_empty(&conn->acc.link);
-	if (listed) {
-		list_del_init(&conn->acc.link);
-		listener->listen.nrequests--;
-	}
-	spin_unlock_irqrestore(&listener->lock, flags);
-	return listed;
-}
-
-/*
  * Begin to accept a request. The calling task creates the QP and calls
  * rdma_accept(); step_work makes the later steps.
  * Return: 0: krdma_cm_accepted() will be called; -EAGAIN: the request is
@@ -1374,6 +1224,8 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 static int krdma_cm_accept_request(struct krdma_conn *listener,
 				   struct krdma_conn *conn)
 {
+	bool listens, listed = true;
+	unsigned long flags;
 	int ret;
 
 	/*
@@ -1381,45 +1233,40 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 	 * a reference.
 	 */
 	krdma_conn_get(conn);
-	if (krdma_cm_begin_accept(listener, conn)) {
+	spin_lock_irqsave(&listener->lock, flags);
+	listens = listener->cb.state == KRDMA_LISTENING;
+	if (listens) {
+		/*
+		 * The list takes over the reference that the list of requests
+		 * held. krdma_cm_hand_out() or krdma_conn_free() puts the
+		 * reference to the listener.
+		 */
+		krdma_conn_get(listener);
+		conn->acc.acceptor = listener;
+		list_add_tail(&conn->acc.link, &listener->listen.accepting);
+		listener->listen.nrequests++;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	if (listens) {
 		ret = krdma_step_accept(conn);
 		if (krdma_cm_may_pass_over(listener, conn, ret))
 			ret = ret ? -EAGAIN : 0;
-		if (ret && krdma_cm_take_back(listener, conn))
-			krdma_release_cb(&conn->cb);
 	} else {
 		ret = krdma_last_error(&listener->cb) ?: -ESHUTDOWN;
-		krdma_release_cb(&conn->cb);
 	}
+	if (ret && listens) {
+		/* Take it off the list, unless the listener has dropped it. */
+		spin_lock_irqsave(&listener->lock, flags);
+		listed = !list_empty(&conn->acc.link);
+		if (listed) {
+			list_del_init(&conn->acc.link);
+			listener->listen.nrequests--;
+		}
+		spin_unlock_irqrestore(&listener->lock, flags);
+	}
+	if (ret && listed)
+		krdma_release_cb(&conn->cb);
 	krdma_conn_put(conn);
-	return ret;
-}
-
-/*
- * Give an accepted connection to its owner. From then on the owner of a raw
- * connection may have work requests and MRs (raw_live), so close_work must not
- * destroy the QP. Fail if a raw connection has ended before, because close_work
- * has destroyed its QP or will do so soon.
- */
-static int krdma_cm_give_locked(struct krdma_conn *conn)
-{
-	lockdep_assert_held(&conn->setup);
-	if (krdma_conn_is_raw(conn) && krdma_conn_is_over(conn))
-		return krdma_last_error(&conn->cb);
-	conn->hw.raw_live = krdma_conn_is_raw(conn);
-	conn->acc.acceptor = NULL;
-	return 0;
-}
-
-static int krdma_cm_give(struct krdma_conn *conn)
-{
-	int ret;
-
-	mutex_lock(&conn->setup);
-	ret = krdma_cm_give_locked(conn);
-	mutex_unlock(&conn->setup);
-	if (ret)
-		krdma_cm_count(conn, ret);
 	return ret;
 }
 
@@ -1432,8 +1279,25 @@ static int krdma_cm_give(struct krdma_conn *conn)
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
 {
-	int ret = conn->acc.error ?: krdma_cm_give(conn);
+	int ret = conn->acc.error;
 
+	if (!ret) {
+		/*
+		 * From now on the owner of a raw connection may have work
+		 * requests and MRs (raw_live), so close_work must not destroy
+		 * the QP. Fail if a raw connection has ended before, because
+		 * close_work has destroyed its QP or will do so soon.
+		 */
+		mutex_lock(&conn->setup);
+		if (krdma_conn_is_raw(conn) && krdma_conn_is_over(conn)) {
+			ret = krdma_last_error(&conn->cb);
+		} else {
+			conn->hw.raw_live = krdma_conn_is_raw(conn);
+			conn->acc.acceptor = NULL;
+		}
+		mutex_unlock(&conn->setup);
+		krdma_cm_count(conn, ret);
+	}
 	if (ret) {
 		if (krdma_cm_may_pass_over(listener, conn, ret))
 			ret = -EAGAIN;
@@ -1441,32 +1305,8 @@ static int krdma_cm_hand_out(struct krdma_conn *listener,
 		return ret;
 	}
 	krdma_conn_put(listener);
-	krdma_cm_count(conn, 0);
 	krdma_conn_hand_over(conn);
 	return 0;
-}
-
-static int krdma_cm_accept_next(struct krdma_conn *listener,
-				unsigned long until, struct krdma_conn **result)
-{
-	struct krdma_conn *conn;
-	unsigned long flags;
-	int ret;
-
-	ret = krdma_conn_wait(listener, krdma_cm_has_any, NULL, until) ?:
-	      krdma_last_error(&listener->cb);
-	if (ret)
-		return ret;
-	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_locked(listener, &listener->listen.accepted);
-	spin_unlock_irqrestore(&listener->lock, flags);
-	*result = conn;
-	if (conn)
-		return krdma_cm_hand_out(listener, conn);
-	/* Another task may have taken the request, so check for NULL. */
-	conn = krdma_cm_next_request(listener);
-	ret = conn ? krdma_cm_accept_request(listener, conn) : 0;
-	return ret ?: -EAGAIN;
 }
 
 /**
@@ -1490,7 +1330,7 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 			 struct krdma_cb **cb)
 {
 	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
-	unsigned long until = krdma_deadline(timeout_ms);
+	unsigned long until = krdma_deadline(timeout_ms), flags;
 	struct krdma_noio noio;
 	int ret;
 
@@ -1500,7 +1340,24 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 	krdma_conn_get(listener);
 	noio = krdma_noio_enter(&listener->p);
 	do {
-		ret = krdma_cm_accept_next(listener, until, &conn);
+		ret = krdma_conn_wait(listener, krdma_cm_has_any, NULL, until);
+		if (!ret)
+			ret = krdma_last_error(listen_cb);
+		if (ret)
+			break;
+		spin_lock_irqsave(&listener->lock, flags);
+		conn = krdma_cm_pop_locked(listener,
+					   &listener->listen.accepted);
+		spin_unlock_irqrestore(&listener->lock, flags);
+		if (conn) {
+			ret = krdma_cm_hand_out(listener, conn);
+			continue;
+		}
+		/* Another task may have taken the request: check for NULL. */
+		conn = krdma_cm_next_request(listener);
+		if (conn)
+			ret = krdma_cm_accept_request(listener, conn);
+		ret = ret ?: -EAGAIN;
 	} while (ret == -EAGAIN);
 	krdma_noio_leave(noio);
 	if (!ret)
