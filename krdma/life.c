@@ -66,23 +66,6 @@ static void krdma_conn_free_work(struct work_struct *work)
 	krdma_noio_leave(noio);
 }
 
-/*
- * Destroy the cm_id. rdma_addr_cancel() is called first, because it waits until
- * addr_handler() has returned. rdma_destroy_id() (Linux 6.1 to 7.3 at least)
- * only takes the mutex that addr_handler() holds, and then frees this mutex
- * with the cm_id. At that time mutex_unlock() in addr_handler() may still
- * access the mutex.
- */
-static void krdma_conn_destroy_id(struct krdma_conn *conn)
-{
-	lockdep_assert_held(&conn->setup);
-	if (!conn->cb.cm_id)
-		return;
-	rdma_addr_cancel(&conn->cb.cm_id->route.addr.dev_addr);
-	rdma_destroy_id(conn->cb.cm_id);
-	conn->cb.cm_id = NULL;
-}
-
 /* Notify all peers of the end. Only the first call has an effect. */
 static void krdma_conn_hang_up(struct krdma_conn *conn)
 {
@@ -107,7 +90,18 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	if (conn->mode->stop)
 		conn->mode->stop(conn);
 	krdma_qp_destroy(conn);
-	krdma_conn_destroy_id(conn);
+	if (conn->cb.cm_id) {
+		/*
+		 * rdma_addr_cancel() is called first, because it waits until
+		 * addr_handler() has returned. rdma_destroy_id() (Linux 6.1 to
+		 * 7.3 at least) only takes the mutex that addr_handler() holds,
+		 * and then frees this mutex with the cm_id. At that time
+		 * mutex_unlock() in addr_handler() may still access the mutex.
+		 */
+		rdma_addr_cancel(&conn->cb.cm_id->route.addr.dev_addr);
+		rdma_destroy_id(conn->cb.cm_id);
+		conn->cb.cm_id = NULL;
+	}
 	krdma_listen_end(conn);
 	/*
 	 * Stop the timer after rdma_destroy_id() has returned, because a CM
@@ -118,25 +112,6 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 		conn->mode->ended(conn);
 	krdma_device_detach(conn);
 	krdma_conn_move(conn, KRDMA_CLOSED);
-}
-
-/*
- * Report the end of a connection. If krdma_accept_timeout() accepts the
- * connection, notify that function at once. call_work notifies the owner.
- */
-static void krdma_conn_tell_end(struct krdma_conn *conn)
-{
-	unsigned long flags;
-
-	if (READ_ONCE(conn->acc.acceptor))
-		krdma_step_failed(conn);
-	if (!conn->ops)
-		return;
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->life.call_closing = true;
-	if (!krdma_conn_is_released_locked(conn))
-		krdma_call_queue(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 /**
@@ -179,16 +154,17 @@ void krdma_conn_close(struct krdma_conn *conn)
 	mutex_unlock(&conn->setup);
 }
 
-/*
- * Notify the peer, and let close_work run again if the peer must close first. A
- * worker that waited for the peer would hold up the work of other connections.
- * Return: false if the teardown can be done now.
- */
-static bool krdma_conn_close_later(struct krdma_conn *conn)
+static void krdma_conn_close_work(struct work_struct *work)
 {
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, work.close.work);
+	struct krdma_noio noio = krdma_noio_enter_work();
+	unsigned long flags;
 	long left;
 
+	krdma_conn_log_end(conn);
 	krdma_step_cancel(conn);
+	/* Notify the peer. */
 	mutex_lock(&conn->setup);
 	/* The owner of a raw connection drains it, perhaps in closing(). */
 	if (conn->hw.raw_live)
@@ -197,67 +173,29 @@ static bool krdma_conn_close_later(struct krdma_conn *conn)
 		krdma_conn_hang_up(conn);
 	left = krdma_cm_hang_up_left(conn);
 	mutex_unlock(&conn->setup);
-	return left && krdma_conn_close_in(conn, left);
-}
-
-static void krdma_conn_close_work(struct work_struct *work)
-{
-	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, work.close.work);
-	struct krdma_noio noio = krdma_noio_enter_work();
-
-	krdma_conn_log_end(conn);
-	if (!krdma_conn_close_later(conn)) {
-		krdma_conn_close(conn);
-		krdma_conn_tell_end(conn);
+	/*
+	 * Let this work run again if the peer must close first. A worker that
+	 * waited for the peer would hold up the work of other connections.
+	 */
+	if (left && krdma_conn_close_in(conn, left))
+		goto out;
+	krdma_conn_close(conn);
+	/*
+	 * Report the end. If krdma_accept_timeout() accepts the connection,
+	 * notify that function at once. call_work notifies the owner.
+	 */
+	if (READ_ONCE(conn->acc.acceptor))
+		krdma_step_failed(conn);
+	if (conn->ops) {
+		spin_lock_irqsave(&conn->lock, flags);
+		conn->life.call_closing = true;
+		if (!krdma_conn_is_released_locked(conn))
+			krdma_call_queue(conn);
+		spin_unlock_irqrestore(&conn->lock, flags);
 	}
+out:
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
-}
-
-static int krdma_conn_init(struct krdma_conn *conn,
-			   const struct krdma_params *user)
-{
-	int ret = krdma_params_set(&conn->p, user);
-
-	if (ret)
-		return ret;
-	if (conn->p.src && !rdma_addr_size((struct sockaddr *)conn->p.src))
-		return -EINVAL;
-	conn->cb.context = conn->p.context;
-	conn->ops = conn->p.ops;
-	conn->cb.read_write = krdma_conn_is_rw(conn);
-	conn->cm.user_data_len = conn->p.private_data_len;
-	memcpy(conn->cm.user_data, conn->p.private_data,
-	       conn->cm.user_data_len);
-	if (conn->p.src)
-		memcpy(&conn->cm.src, conn->p.src,
-		       rdma_addr_size((struct sockaddr *)conn->p.src));
-	conn->domain = conn->p.domain;
-	conn->net = conn->p.net ?: krdma_callers_net();
-	krdma_params_forget(&conn->p);
-	return 0;
-}
-
-/*
- * Initialize the works. Each use of INIT_WORK() gives its work a lock class of
- * its own. So the branches repeat the same line for close_work: lockdep must
- * distinguish listeners from connections. call_work of a listener may release a
- * request, which waits for close_work of the request.
- */
-static void krdma_conn_init_works(struct krdma_conn *conn)
-{
-	if (conn->cb.role == KRDMA_LISTEN_CONN) {
-		INIT_DELAYED_WORK(&conn->work.timer, krdma_listen_work);
-		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
-		INIT_WORK(&conn->work.call, krdma_offer_work);
-	} else {
-		INIT_DELAYED_WORK(&conn->work.timer, krdma_conn_timer_work);
-		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
-		INIT_WORK(&conn->work.call, krdma_call_work);
-	}
-	INIT_DELAYED_WORK(&conn->work.step, krdma_step_work);
-	INIT_WORK(&conn->work.free, krdma_conn_free_work);
 }
 
 static const struct krdma_mode *krdma_message_mode;
@@ -286,7 +224,7 @@ static int krdma_raw_begin(struct krdma_conn *conn)
 		ret = conn->ops->qp_ready(&conn->cb);
 	/*
 	 * A connection for krdma_accept_timeout() has no owner yet, see
-	 * krdma_cm_give_locked().
+	 * krdma_cm_hand_out().
 	 */
 	conn->hw.raw_live = !ret && !conn->acc.acceptor;
 	return ret;
@@ -327,7 +265,23 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->listen.accepting);
 	INIT_LIST_HEAD(&conn->listen.accepted);
 	INIT_LIST_HEAD(&conn->listen.watch.link);
-	krdma_conn_init_works(conn);
+	/*
+	 * Each use of INIT_WORK() gives its work a lock class of its own. So
+	 * the branches repeat the same line for close_work: lockdep must
+	 * distinguish listeners from connections. call_work of a listener may
+	 * release a request, which waits for close_work of the request.
+	 */
+	if (role == KRDMA_LISTEN_CONN) {
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_listen_work);
+		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_offer_work);
+	} else {
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_conn_timer_work);
+		INIT_DELAYED_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_call_work);
+	}
+	INIT_DELAYED_WORK(&conn->work.step, krdma_step_work);
+	INIT_WORK(&conn->work.free, krdma_conn_free_work);
 	if (conn->mode->init)
 		conn->mode->init(conn);
 	krdma_stats_add_conn(conn);
@@ -347,22 +301,36 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 				    const struct krdma_params *params)
 {
 	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	struct krdma_params *p;
 	int ret;
 
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
-	ret = krdma_conn_init(conn, params);
-	if (!ret && role != KRDMA_LISTEN_CONN &&
-	    conn->p.flags & KRDMA_LISTEN_FLAGS)
+	p = &conn->p;
+	ret = krdma_params_set(p, params);
+	if (!ret && ((p->src && !rdma_addr_size((struct sockaddr *)p->src)) ||
+		     (role != KRDMA_LISTEN_CONN &&
+		      p->flags & KRDMA_LISTEN_FLAGS)))
 		ret = -EINVAL;
 	if (!ret) {
-		conn->budget = krdma_budget_alloc(&conn->p);
+		conn->budget = krdma_budget_alloc(p);
 		ret = conn->budget ? 0 : -ENOMEM;
 	}
 	if (ret) {
 		kfree(conn);
 		return ERR_PTR(ret);
 	}
+	conn->cb.context = p->context;
+	conn->ops = p->ops;
+	conn->cb.read_write = krdma_conn_is_rw(conn);
+	conn->cm.user_data_len = p->private_data_len;
+	memcpy(conn->cm.user_data, p->private_data, p->private_data_len);
+	if (p->src)
+		memcpy(&conn->cm.src, p->src,
+		       rdma_addr_size((struct sockaddr *)p->src));
+	conn->domain = p->domain;
+	conn->net = p->net ?: krdma_callers_net();
+	krdma_params_forget(p);
 	krdma_conn_init_once(conn, role);
 	return conn;
 }
@@ -421,25 +389,6 @@ struct krdma_cb *krdma_create(const struct krdma_params *params)
 EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
 
 /*
- * Cancel the works, and wait for those that run. It is safe to wait for
- * close_work and step_work, because neither waits for a callback of the owner.
- */
-static void krdma_conn_cancel_works(struct krdma_conn *conn)
-{
-	if (cancel_delayed_work_sync(&conn->work.close))
-		krdma_conn_put(conn);
-	krdma_step_cancel(conn);
-	/*
-	 * If the owner releases the connection in a callback, the caller is
-	 * call_work itself. It cannot wait for its own end.
-	 */
-	if (current_work() == &conn->work.call ?
-		    cancel_work(&conn->work.call) :
-		    cancel_work_sync(&conn->work.call))
-		krdma_conn_put(conn);
-}
-
-/*
  * Begin to release a connection. When this returns, no closing callback starts
  * any more, and one that ran in another task has returned. krdma_life.owner and
  * the state change under the same lock. So if a step of an asynchronous
@@ -448,13 +397,31 @@ static void krdma_conn_cancel_works(struct krdma_conn *conn)
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
 	unsigned long flags;
+	bool cancelled;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	if (!krdma_conn_set_owner_locked(conn, KRDMA_OWNER_RELEASES))
 		krdma_conn_set_owner_locked(conn, KRDMA_OWNER_DROPS);
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_conn_cancel_works(conn);
+	/*
+	 * Cancel the works, and wait for those that run. It is safe to wait for
+	 * close_work and step_work, because neither waits for a callback of the
+	 * owner.
+	 */
+	if (cancel_delayed_work_sync(&conn->work.close))
+		krdma_conn_put(conn);
+	krdma_step_cancel(conn);
+	/*
+	 * If the owner releases the connection in a callback, the caller is
+	 * call_work itself. It cannot wait for its own end.
+	 */
+	if (current_work() == &conn->work.call)
+		cancelled = cancel_work(&conn->work.call);
+	else
+		cancelled = cancel_work_sync(&conn->work.call);
+	if (cancelled)
+		krdma_conn_put(conn);
 	krdma_conn_log_end(conn);
 	if (conn->mode->released)
 		conn->mode->released(conn);
