@@ -45,17 +45,6 @@ static void krdma_budget_free(struct kref *ref)
 }
 
 /**
- * krdma_budget_put - drop a reference to a budget
- * @budget: budget
- *
- * Context: any.
- */
-void krdma_budget_put(struct krdma_budget *budget)
-{
-	kref_put(&budget->ref, krdma_budget_free);
-}
-
-/**
  * krdma_budget_add_conn - count a connection of a listener
  * @listener: listener
  * @conn: new connection of @listener
@@ -91,7 +80,7 @@ void krdma_budget_del_conn(struct krdma_conn *conn)
 	krdma_budget_uncharge(conn);
 	if (conn->is_counted)
 		atomic_dec(&conn->budget->conns);
-	krdma_budget_put(conn->budget);
+	kref_put(&conn->budget->ref, krdma_budget_free);
 }
 
 /*

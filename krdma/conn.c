@@ -82,19 +82,6 @@ static bool krdma_conn_change_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_move_locked - change the state
- * @conn: connection or listener
- * @to: wanted state, not KRDMA_CLOSING
- *
- * Context: any, @conn->lock held.
- * Return: true if the change was allowed and made.
- */
-bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to)
-{
-	return krdma_conn_change_locked(conn, to, 0);
-}
-
-/**
  * krdma_conn_move - change the state
  * @conn: connection or listener
  * @to: wanted state
@@ -108,7 +95,7 @@ bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 	bool moved;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	moved = krdma_conn_move_locked(conn, to);
+	moved = krdma_conn_change_locked(conn, to, 0);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return moved;
 }
@@ -132,33 +119,34 @@ bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to)
 	return true;
 }
 
-static void krdma_conn_queue_close(struct krdma_conn *conn, long delay)
+/*
+ * Queue close_work, with a reference that close_work or krdma_conn_stop() puts.
+ * Do not queue it if the owner is releasing the connection, because
+ * krdma_release_cb() does the teardown. Also, krdma_conn_stop() might be
+ * cancelling the work, and then mod_delayed_work() does not tell whether it has
+ * queued the work.
+ */
+static void krdma_conn_queue_close_locked(struct krdma_conn *conn, long delay)
 {
-	/*
-	 * close_work or krdma_conn_stop() puts this reference. The caller has
-	 * checked that the owner is not releasing the connection. Otherwise
-	 * krdma_conn_stop() might be cancelling the work, and then
-	 * mod_delayed_work() does not tell whether it has queued the work.
-	 */
+	lockdep_assert_held(&conn->lock);
+	if (krdma_conn_is_released_locked(conn))
+		return;
 	krdma_conn_get(conn);
 	if (mod_delayed_work(krdma_wq, &conn->work.close, delay))
 		krdma_conn_put(conn);
 }
 
 /*
- * Queue close_work if the connection has ended. Do not queue it
- *  - if the owner is releasing the connection, because krdma_release_cb() does
- *    the teardown
- *  - if a connect step is running (in_step), because close_work would block on
- *    krdma_conn.setup, which the step holds: for minutes if siw waits for a TCP
- *    connect. krdma_conn_end_step() calls this function again
+ * Queue close_work if the connection has ended. Do not queue it if a connect
+ * step is running (in_step), because close_work would block on
+ * krdma_conn.setup, which the step holds: for minutes if siw waits for a TCP
+ * connect. krdma_conn_end_step() calls this function again.
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.in_step &&
-	    !krdma_conn_is_released_locked(conn))
-		krdma_conn_queue_close(conn, 0);
+	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.in_step)
+		krdma_conn_queue_close_locked(conn, 0);
 }
 
 /**
@@ -180,8 +168,8 @@ bool krdma_conn_close_in(struct krdma_conn *conn, long delay)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	waits = !conn->life.hung_up;
-	if (waits && !krdma_conn_is_released_locked(conn))
-		krdma_conn_queue_close(conn, delay);
+	if (waits)
+		krdma_conn_queue_close_locked(conn, delay);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return waits;
 }
@@ -274,10 +262,10 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	krdma_conn_set_owner_locked(conn,
-				    conn->life.owner == KRDMA_OWNER_DROPS ?
-					    KRDMA_OWNER_RELEASES :
-					    KRDMA_OWNER_HAS);
+	if (conn->life.owner == KRDMA_OWNER_DROPS)
+		krdma_conn_set_owner_locked(conn, KRDMA_OWNER_RELEASES);
+	else
+		krdma_conn_set_owner_locked(conn, KRDMA_OWNER_HAS);
 	/* If the connection has ended already, count the end now. */
 	krdma_conn_count_end_locked(conn);
 	if (conn->mode->handed_over_locked)
@@ -556,12 +544,8 @@ struct module *krdma_owner_hold(struct module *owner)
 	return owner && try_module_get(owner) ? owner : NULL;
 }
 
-/**
- * krdma_should_stop - check whether kthread_stop() was called for this task
- *
- * Return: true in a kernel thread that should end.
- */
-bool krdma_should_stop(void)
+/* Check whether kthread_stop() was called for this task. */
+static bool krdma_should_stop(void)
 {
 	return current->flags & PF_KTHREAD && kthread_should_stop();
 }
@@ -591,7 +575,9 @@ int krdma_pause(u32 ms)
  */
 unsigned long krdma_deadline(u32 ms)
 {
-	return ms && ms != KRDMA_NEVER ? (jiffies + msecs_to_jiffies(ms)) ?: 1 : 0;
+	if (!ms || ms == KRDMA_NEVER)
+		return 0;
+	return (jiffies + msecs_to_jiffies(ms)) ?: 1;
 }
 
 static long krdma_deadline_left(unsigned long until)
@@ -641,17 +627,6 @@ static bool krdma_conn_must_run(struct krdma_conn *conn,
 }
 
 /*
- * Check whether the task may continue to poll. It must stop if another task
- * must run. On a single processor, the task that makes krdma_wait.ready true
- * may be that other task.
- */
-static bool krdma_conn_may_spin(unsigned long until)
-{
-	return !need_resched() && !signal_pending(current) &&
-	       krdma_deadline_left(until);
-}
-
-/*
  * Poll for the condition for some time before sleeping, because sleeping and
  * waking often takes longer than the wait itself. Also, a completion handler
  * that need not wake a task is cheaper.
@@ -666,7 +641,12 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 	if (!us)
 		return;
 	end = ktime_get_ns() + us * NSEC_PER_USEC;
-	while (!krdma_conn_must_run(conn, wait) && krdma_conn_may_spin(until) &&
+	/*
+	 * Stop if another task must run. On a single processor, the task that
+	 * makes krdma_wait.ready true may be that other task.
+	 */
+	while (!krdma_conn_must_run(conn, wait) && !need_resched() &&
+	       !signal_pending(current) && krdma_deadline_left(until) &&
 	       ktime_get_ns() < end)
 		cpu_relax();
 	paid = wait->ready(conn, wait->arg);

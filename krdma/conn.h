@@ -10,7 +10,6 @@ void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
 void krdma_conn_put_anywhere(struct krdma_conn *conn);
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
-bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
 void krdma_conn_abort(struct krdma_conn *conn, int error);
 void krdma_conn_hung_up(struct krdma_conn *conn);
@@ -43,7 +42,6 @@ int krdma_conn_wait_ever(struct krdma_conn *conn,
 			 const void *arg, unsigned long until);
 int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
 unsigned long krdma_deadline(u32 ms);
-bool krdma_should_stop(void);
 int krdma_pause(u32 ms);
 bool krdma_conn_may_notify(struct krdma_conn *conn);
 bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to);
@@ -54,7 +52,6 @@ int krdma_conn_check_open(struct krdma_conn *conn);
 
 /* budget.c */
 struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p);
-void krdma_budget_put(struct krdma_budget *budget);
 int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn);
 void krdma_budget_del_conn(struct krdma_conn *conn);
 int krdma_budget_charge(struct krdma_conn *conn, u32 len);
