@@ -34,7 +34,7 @@
  */
 void krdma_call_queue(struct krdma_conn *conn)
 {
-	/* call_work or krdma_conn_cancel_works() puts this reference. */
+	/* call_work or krdma_conn_stop() puts this reference. */
 	krdma_conn_get(conn);
 	if (!queue_work(krdma_owner_queue(&conn->p), &conn->work.call))
 		krdma_conn_put_anywhere(conn);
@@ -160,10 +160,11 @@ void krdma_step_failed(struct krdma_conn *conn)
 static void krdma_step_finish(struct krdma_conn *conn)
 {
 	bool accepts = conn->acc.acceptor;
+	enum krdma_report how;
 	unsigned long flags;
 
-	if (!krdma_step_may_tell(conn, accepts ? KRDMA_REPORT_DONE :
-						 KRDMA_REPORT_DUE))
+	how = accepts ? KRDMA_REPORT_DONE : KRDMA_REPORT_DUE;
+	if (!krdma_step_may_tell(conn, how))
 		return;
 	krdma_conn_in_time(conn);
 	if (conn->mode->established)
@@ -178,40 +179,6 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/*
- * Check whether connected() must be called with 0. Return: true at most once.
- */
-static bool krdma_call_take_connected(struct krdma_conn *conn)
-{
-	unsigned long flags;
-	bool taken;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->life.report == KRDMA_REPORT_DUE &&
-		!krdma_conn_is_released_locked(conn);
-	if (taken)
-		WRITE_ONCE(conn->life.report, KRDMA_REPORT_DONE);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return taken;
-}
-
-/* Check whether closing() must be called now. Return: true at most once. */
-static bool krdma_call_take_closing(struct krdma_conn *conn)
-{
-	unsigned long flags;
-	bool taken;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->life.call_closing &&
-		!krdma_conn_is_released_locked(conn) &&
-		!(conn->mode->is_busy_locked &&
-		  conn->mode->is_busy_locked(conn));
-	if (taken)
-		conn->life.call_closing = false;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	return taken;
-}
-
 /**
  * krdma_call_work - notify the owner that a connection is established, or has
  * ended
@@ -222,59 +189,34 @@ void krdma_call_work(struct work_struct *work)
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, work.call);
 	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	unsigned long flags;
+	bool due;
 
-	if (krdma_call_take_connected(conn)) {
+	/* Call connected() with 0 at most once. */
+	spin_lock_irqsave(&conn->lock, flags);
+	due = conn->life.report == KRDMA_REPORT_DUE &&
+	      !krdma_conn_is_released_locked(conn);
+	if (due)
+		WRITE_ONCE(conn->life.report, KRDMA_REPORT_DONE);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (due) {
 		krdma_step_tell(conn, 0);
 		/* From here on closing() notifies the owner of the end. */
 		krdma_conn_hand_over(conn);
 	}
-	if (krdma_call_take_closing(conn)) {
+	/* Call closing() at most once, after the last message. */
+	spin_lock_irqsave(&conn->lock, flags);
+	due = conn->life.call_closing && !krdma_conn_is_released_locked(conn) &&
+	      !(conn->mode->is_busy_locked && conn->mode->is_busy_locked(conn));
+	if (due)
+		conn->life.call_closing = false;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (due) {
 		krdma_step_failed(conn);
 		krdma_conn_call_closing(conn);
 	}
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
-}
-
-/*
- * Exchange the first messages. This waits only for the local adapter, and only
- * until the connection ends. The connect timer ends a connection that is not
- * established in time.
- */
-static int krdma_step_exchange(struct krdma_conn *conn)
-{
-	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
-	int ret = 1;
-
-	if (conn->mode->step)
-		ret = conn->mode->step(conn, until);
-	if (ret > 0)
-		krdma_step_finish(conn);
-	return min(ret, 0);
-}
-
-/*
- * Check whether no step is left. The exchange of START must happen only once,
- * because it uses up the receive buffer of the peer's START. However, step_work
- * may run again after the exchange, because the peer's START or
- * krdma_msg_nudge_later() has queued it.
- */
-static bool krdma_step_is_last(const struct krdma_conn *conn)
-{
-	return READ_ONCE(conn->life.report) ||
-	       READ_ONCE(conn->life.reach) == KRDMA_REACH_OPEN;
-}
-
-static int krdma_step(struct krdma_conn *conn)
-{
-	switch (krdma_get_state(&conn->cb)) {
-	case KRDMA_ROUTED:
-		return krdma_cm_dial(conn);
-	case KRDMA_ESTABLISHED:
-		return krdma_step_is_last(conn) ? 0 : krdma_step_exchange(conn);
-	default:
-		return 0;
-	}
 }
 
 /**
@@ -313,8 +255,31 @@ void krdma_step_work(struct work_struct *work)
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, work.step.work);
 	struct krdma_noio noio = krdma_noio_enter_work();
-	int ret = krdma_step(conn);
+	enum krdma_state state = krdma_get_state(&conn->cb);
+	unsigned long until;
+	int ret = 0;
 
+	if (state == KRDMA_ROUTED) {
+		ret = krdma_cm_dial(conn);
+	} else if (state == KRDMA_ESTABLISHED &&
+		   !READ_ONCE(conn->life.report) &&
+		   READ_ONCE(conn->life.reach) != KRDMA_REACH_OPEN) {
+		/*
+		 * Exchange the first messages. This must happen only once,
+		 * because it uses up the receive buffer of the peer's START.
+		 * However, this work may run again after the exchange, because
+		 * the peer's START or krdma_msg_step() has queued it.
+		 *
+		 * The exchange waits only for the local adapter, and only until
+		 * the connection ends. The connect timer ends a connection that
+		 * is not established in time.
+		 */
+		until = krdma_deadline(conn->p.connect_timeout_ms);
+		ret = conn->mode->step ? conn->mode->step(conn, until) : 1;
+		if (ret > 0)
+			krdma_step_finish(conn);
+		ret = min(ret, 0);
+	}
 	if (ret)
 		krdma_conn_abort(conn, ret);
 	krdma_conn_put(conn);
