@@ -32,17 +32,14 @@ static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 		krdma_conn_put(conn);
 }
 
-/* Set whether a listener is unbound. Return: the previous value. */
-static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
+/* Set whether a listener is unbound. */
+static void krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
 {
 	unsigned long flags;
-	bool before;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	before = conn->listen.unbound;
 	conn->listen.unbound = unbound;
 	spin_unlock_irqrestore(&conn->lock, flags);
-	return before;
 }
 
 /**
@@ -106,6 +103,14 @@ static void krdma_listen_unbind(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
+/* Let the timer try to listen. */
+static void krdma_listen_later(struct krdma_conn *conn)
+{
+	krdma_listen_unbind(conn);
+	krdma_listen_set_unbound(conn, true);
+	krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
+}
+
 /*
  * Log that a listener does not listen, each change of the reason, and the
  * recovery.
@@ -123,27 +128,6 @@ static void krdma_listen_say(struct krdma_conn *conn, int error)
 		pr_info_ratelimited("%pISpc: listens again\n", &conn->cm.src);
 }
 
-static void krdma_listen_retry(struct krdma_conn *conn)
-{
-	int ret;
-
-	lockdep_assert_held(&conn->setup);
-	krdma_listen_unbind(conn);
-	/*
-	 * Clear unbound before the new cm_id exists. As soon as it exists, its
-	 * device may be removed, and krdma_listen_lost() may set unbound again.
-	 * That value must not be overwritten.
-	 */
-	krdma_listen_set_unbound(conn, false);
-	ret = krdma_listen_bind(conn);
-	if (ret) {
-		krdma_listen_unbind(conn);
-		krdma_listen_set_unbound(conn, true);
-		krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
-	}
-	krdma_listen_say(conn, ret);
-}
-
 /**
  * krdma_listen_work - bind a listener again if it is unbound
  * @work: krdma_conn.work.timer of a listener
@@ -153,11 +137,23 @@ void krdma_listen_work(struct work_struct *work)
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, work.timer.work);
 	struct krdma_noio noio = krdma_noio_enter_work();
+	int ret;
 
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&
-	    READ_ONCE(conn->listen.unbound))
-		krdma_listen_retry(conn);
+	    READ_ONCE(conn->listen.unbound)) {
+		krdma_listen_unbind(conn);
+		/*
+		 * Clear unbound before the new cm_id exists. As soon as it
+		 * exists, its device may be removed, and krdma_listen_lost()
+		 * may set unbound again. That value must not be overwritten.
+		 */
+		krdma_listen_set_unbound(conn, false);
+		ret = krdma_listen_bind(conn);
+		if (ret)
+			krdma_listen_later(conn);
+		krdma_listen_say(conn, ret);
+	}
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
@@ -175,30 +171,6 @@ void krdma_listen_end(struct krdma_conn *conn)
 		krdma_device_unwatch(&conn->listen.watch);
 }
 
-static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
-{
-	return conn->p.flags & KRDMA_LISTEN_WAIT &&
-	       (error == -ENODEV || error == -EADDRNOTAVAIL);
-}
-
-/*
- * Begin to wait until a device has the address of the listener. From now on the
- * timer tries to listen every second.
- */
-static int krdma_listen_wait(struct krdma_conn *conn, int error)
-{
-	lockdep_assert_held(&conn->setup);
-	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
-	    !krdma_conn_move(conn, KRDMA_LISTENING))
-		return krdma_last_error(&conn->cb);
-	krdma_listen_unbind(conn);
-	conn->cm.local = conn->cm.src;
-	krdma_listen_say(conn, error);
-	krdma_listen_set_unbound(conn, true);
-	krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
-	return 0;
-}
-
 static int krdma_listen_first(struct krdma_conn *conn)
 {
 	int ret;
@@ -212,19 +184,21 @@ static int krdma_listen_first(struct krdma_conn *conn)
 		 * listener is bound again.
 		 */
 		conn->cm.src = conn->cm.local;
-	} else if (krdma_listen_may_wait(conn, ret)) {
-		ret = krdma_listen_wait(conn, ret);
+	} else if (conn->p.flags & KRDMA_LISTEN_WAIT &&
+		   (ret == -ENODEV || ret == -EADDRNOTAVAIL)) {
+		/* Wait until a device has the address of the listener. */
+		if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
+		    !krdma_conn_move(conn, KRDMA_LISTENING))
+			return krdma_last_error(&conn->cb);
+		conn->cm.local = conn->cm.src;
+		krdma_listen_say(conn, ret);
+		krdma_listen_later(conn);
+		ret = 0;
 	}
 	if (!ret)
 		krdma_device_watch(&conn->listen.watch,
 				   krdma_listen_device_added);
 	return ret;
-}
-
-static bool krdma_listen_port_is_open(const struct sockaddr *src)
-{
-	/* IPv4 and IPv6 socket addresses have the port at the same offset. */
-	return !((const struct sockaddr_in *)src)->sin_port;
 }
 
 /**
@@ -258,8 +232,9 @@ int krdma_listen_params(const struct sockaddr *src,
 	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	/* IPv4 and IPv6 socket addresses have the port at the same offset. */
 	if ((conn->p.flags & KRDMA_LISTEN_WAIT &&
-	     krdma_listen_port_is_open(src)) ||
+	     !((const struct sockaddr_in *)src)->sin_port) ||
 	    (conn->p.flags & KRDMA_LISTEN_V6ONLY && src->sa_family != AF_INET6)) {
 		krdma_release_cb(&conn->cb);
 		return -EINVAL;
