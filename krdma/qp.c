@@ -46,41 +46,6 @@ static void krdma_qp_event(struct ib_event *event, void *context)
  */
 static const u32 krdma_inline_tries[] = { 220, 80, 0 };
 
-/*
- * Set the depths of the queues. If the device supports fewer work requests than
- * the parameters request, use all that it supports. Internal work requests get
- * their slots first, and the user gets the rest.
- */
-static int krdma_qp_set_depths(struct krdma_conn *conn)
-{
-	u32 max_wr = conn->cb.cm_id->device->attrs.max_qp_wr;
-	u32 sends = KRDMA_QP_DRAIN_WRS + conn->mode->extra_sends;
-	u32 recvs = KRDMA_QP_DRAIN_WRS + conn->mode->extra_recvs;
-	u32 min_recvs = krdma_conn_is_raw(conn) ? 1 : KRDMA_CREDIT_MIN_DEPTH;
-
-	if (max_wr < sends + 1 || max_wr < recvs + min_recvs)
-		return -EOPNOTSUPP;
-	conn->limits.send_depth = min(conn->p.send_depth, max_wr - sends);
-	conn->limits.recv_depth = min(conn->p.recv_depth, max_wr - recvs);
-	return 0;
-}
-
-static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
-{
-	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
-
-	*cap = (struct ib_qp_cap){
-		.max_send_wr = conn->limits.send_depth + KRDMA_QP_DRAIN_WRS +
-			       conn->mode->extra_sends,
-		.max_recv_wr = conn->limits.recv_depth + KRDMA_QP_DRAIN_WRS +
-			       conn->mode->extra_recvs,
-		.max_send_sge =
-			min_t(u32, conn->p.max_send_sge, attrs->max_send_sge),
-		.max_recv_sge =
-			min_t(u32, conn->p.max_recv_sge, attrs->max_recv_sge),
-	};
-}
-
 static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
@@ -92,11 +57,22 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 		.srq = conn->hw.srq,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
+		.cap = {
+			.max_send_wr = conn->limits.send_depth +
+				       KRDMA_QP_DRAIN_WRS +
+				       conn->mode->extra_sends,
+			.max_recv_wr = conn->limits.recv_depth +
+				       KRDMA_QP_DRAIN_WRS +
+				       conn->mode->extra_recvs,
+			.max_send_sge = min_t(u32, conn->p.max_send_sge,
+					      attrs->max_send_sge),
+			.max_recv_sge = min_t(u32, conn->p.max_recv_sge,
+					      attrs->max_recv_sge),
+			.max_inline_data = max_inline,
+		},
 	};
 	int ret;
 
-	krdma_qp_caps(conn, &attr.cap);
-	attr.cap.max_inline_data = max_inline;
 	/*
 	 * Read attr.cap now: rdma_create_qp() overwrites it with the granted
 	 * values.
@@ -135,30 +111,6 @@ static int krdma_qp_try_inline(struct krdma_conn *conn)
 	return ret;
 }
 
-static int krdma_qp_make(struct krdma_conn *conn)
-{
-	int ret = krdma_conn_is_raw(conn) ?
-			  krdma_qp_try(conn, conn->p.max_inline) :
-			  krdma_qp_try_inline(conn);
-
-	if (ret)
-		return ret;
-	conn->cb.qp = conn->cb.cm_id->qp;
-	conn->hw.quirks = krdma_quirks_of(conn->cb.qp->device);
-	conn->hw.is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
-						conn->cb.cm_id->port_num);
-	return 0;
-}
-
-/*
- * Return the number of additional CQ entries, for a READ that completes twice:
- * see KRDMA_QUIRK_DOUBLE_FLUSH.
- */
-static u32 krdma_qp_twice(const struct ib_device *ibdev)
-{
-	return krdma_quirks_of(ibdev) & KRDMA_QUIRK_DOUBLE_FLUSH ? 1 : 0;
-}
-
 /*
  * Check whether the SRQ belongs to the owner. The owner's SRQ may serve other
  * connections; an SRQ that krdma creates serves only this one.
@@ -168,7 +120,7 @@ static bool krdma_qp_srq_is_owners(const struct krdma_conn *conn)
 	return conn->ops && conn->ops->get_srq;
 }
 
-static struct ib_srq *krdma_qp_make_srq(struct krdma_conn *conn)
+static int krdma_qp_get_srq(struct krdma_conn *conn)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
 	struct ib_srq_init_attr init = {
@@ -179,20 +131,16 @@ static struct ib_srq *krdma_qp_make_srq(struct krdma_conn *conn)
 			.max_sge = 1,
 		},
 	};
-
-	return ib_create_srq(conn->hw.kpd->pd, &init);
-}
-
-static int krdma_qp_get_srq(struct krdma_conn *conn)
-{
 	struct ib_srq *srq;
 
 	if (!conn->p.srq_depth)
 		return 0;
-	if (!conn->cb.cm_id->device->attrs.max_srq)
+	if (!attrs->max_srq)
 		return -EOPNOTSUPP;
-	srq = krdma_qp_srq_is_owners(conn) ? conn->ops->get_srq(&conn->cb) :
-					     krdma_qp_make_srq(conn);
+	if (krdma_qp_srq_is_owners(conn))
+		srq = conn->ops->get_srq(&conn->cb);
+	else
+		srq = ib_create_srq(conn->hw.kpd->pd, &init);
 	if (IS_ERR(srq))
 		return PTR_ERR(srq);
 	conn->hw.srq = srq;
@@ -226,23 +174,49 @@ static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
  */
 int krdma_qp_create(struct krdma_conn *conn)
 {
-	struct ib_qp_cap cap;
+	struct ib_device *ibdev = conn->cb.cm_id->device;
+	u32 max_wr = ibdev->attrs.max_qp_wr;
+	u32 sends = KRDMA_QP_DRAIN_WRS + conn->mode->extra_sends;
+	u32 recvs = KRDMA_QP_DRAIN_WRS + conn->mode->extra_recvs;
+	u32 min_recvs = krdma_conn_is_raw(conn) ? 1 : KRDMA_CREDIT_MIN_DEPTH;
+	u32 ncqes;
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
 	krdma_noio_check(conn);
-	ret = krdma_qp_set_depths(conn);
+	/*
+	 * Set the depths of the queues. If the device supports fewer work
+	 * requests than the parameters request, use all that it supports.
+	 * Internal work requests get their slots first, and the user gets the
+	 * rest.
+	 */
+	if (max_wr < sends + 1 || max_wr < recvs + min_recvs)
+		return -EOPNOTSUPP;
+	conn->limits.send_depth = min(conn->p.send_depth, max_wr - sends);
+	conn->limits.recv_depth = min(conn->p.recv_depth, max_wr - recvs);
+	/* With KRDMA_QUIRK_DOUBLE_FLUSH a READ may complete twice. */
+	ncqes = conn->limits.send_depth + sends + conn->limits.recv_depth +
+		recvs + conn->p.srq_depth;
+	ncqes += !!(krdma_quirks_of(ibdev) & KRDMA_QUIRK_DOUBLE_FLUSH);
+	ret = krdma_cq_get(conn, ncqes);
 	if (ret)
 		return ret;
-	krdma_qp_caps(conn, &cap);
-	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr +
-				 conn->p.srq_depth +
-				 krdma_qp_twice(conn->cb.cm_id->device));
+	ret = krdma_qp_get_srq(conn);
 	if (ret)
-		return ret;
-	ret = krdma_qp_get_srq(conn) ?: krdma_qp_make(conn);
+		goto err;
+	if (krdma_conn_is_raw(conn))
+		ret = krdma_qp_try(conn, conn->p.max_inline);
+	else
+		ret = krdma_qp_try_inline(conn);
 	if (ret)
-		krdma_qp_put_srq_and_cq(conn);
+		goto err;
+	conn->cb.qp = conn->cb.cm_id->qp;
+	conn->hw.quirks = krdma_quirks_of(conn->cb.qp->device);
+	conn->hw.is_iwarp = rdma_protocol_iwarp(ibdev,
+						conn->cb.cm_id->port_num);
+	return 0;
+err:
+	krdma_qp_put_srq_and_cq(conn);
 	return ret;
 }
 
