@@ -134,47 +134,6 @@ static void krdma_reconnect_device_added(struct krdma_watch *watch)
 }
 
 /*
- * Count a failure, which lengthens the wait before the next attempt. A
- * connection that lasted for max_ms or longer first resets the back-off. A
- * shorter connection does not reset it. Otherwise krdma would endlessly connect
- * at the shortest wait to a peer that ends each connection.
- */
-static void krdma_reconnect_failed_locked(struct krdma_reconnect *reconn,
-					  int error)
-{
-	unsigned long lasting =
-		reconn->since + msecs_to_jiffies(reconn->max_ms);
-
-	lockdep_assert_held(&reconn->lock);
-	if (reconn->state == KRDMA_RECONNECT_CONNECTED &&
-	    time_after_eq(jiffies, lasting))
-		reconn->failures = 0;
-	if (reconn->failures < UINT_MAX)
-		reconn->failures++;
-	reconn->error = error;
-}
-
-/*
- * Schedule the next attempt after a failure. Return: true if the caller must
- * log it, because no failure was logged since the last connection.
- */
-static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
-					int error)
-{
-	bool news = !reconn->failing;
-
-	lockdep_assert_held(&reconn->lock);
-	krdma_reconnect_failed_locked(reconn, error);
-	reconn->failing = true;
-	reconn->state = KRDMA_RECONNECT_WAITING;
-	krdma_reconnect_queue_locked(reconn,
-				     krdma_backoff_base(reconn->min_ms,
-							reconn->max_ms,
-							reconn->failures));
-	return news;
-}
-
-/*
  * Make the step that follows a failed attempt or an ended connection, after its
  * cb was released. krdma_reconnect_stop() may free @reconn as soon as its lock
  * is released here, so copy the address for the log first.
@@ -182,15 +141,36 @@ static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
 static void krdma_reconnect_over(struct krdma_reconnect *reconn, int error)
 {
 	struct sockaddr_storage dst = reconn->dst;
-	unsigned long flags;
+	unsigned long flags, lasting;
 	bool news = false;
+	u32 ms;
 
 	spin_lock_irqsave(&reconn->lock, flags);
 	if (reconn->stopping) {
 		reconn->state = KRDMA_RECONNECT_STOPPED;
 		complete(&reconn->stopped);
 	} else {
-		news = krdma_reconnect_wait_locked(reconn, error);
+		/*
+		 * Count a failure, which lengthens the wait before the next
+		 * attempt. A connection that lasted for max_ms or longer first
+		 * resets the back-off. A shorter connection does not reset it.
+		 * Otherwise krdma would endlessly connect at the shortest wait
+		 * to a peer that ends each connection.
+		 */
+		lasting = reconn->since + msecs_to_jiffies(reconn->max_ms);
+		if (reconn->state == KRDMA_RECONNECT_CONNECTED &&
+		    time_after_eq(jiffies, lasting))
+			reconn->failures = 0;
+		if (reconn->failures < UINT_MAX)
+			reconn->failures++;
+		reconn->error = error;
+		/* Log only the first failure since the last connection. */
+		news = !reconn->failing;
+		reconn->failing = true;
+		reconn->state = KRDMA_RECONNECT_WAITING;
+		ms = krdma_backoff_base(reconn->min_ms, reconn->max_ms,
+					reconn->failures);
+		krdma_reconnect_queue_locked(reconn, ms);
 	}
 	spin_unlock_irqrestore(&reconn->lock, flags);
 	if (news)
@@ -215,62 +195,50 @@ static void krdma_reconnect_release_cb(struct krdma_reconnect *reconn)
 }
 
 /*
- * Make the step to KRDMA_RECONNECT_CONNECTED. Return: the epoch, which is the
- * number of the connection; 0 if @reconn is being stopped, in which case
- * closing() will be called.
+ * Notify the owner of a failed attempt, and release the cb. Then make the next
+ * step.
  */
-static u64 krdma_reconnect_up(struct krdma_reconnect *reconn, bool *news)
-{
-	unsigned long flags;
-	u64 epoch = 0;
-
-	spin_lock_irqsave(&reconn->lock, flags);
-	if (!reconn->stopping) {
-		reconn->state = KRDMA_RECONNECT_CONNECTED;
-		reconn->since = jiffies;
-		epoch = ++reconn->epoch;
-		*news = reconn->failing;
-		reconn->failing = false;
-	}
-	spin_unlock_irqrestore(&reconn->lock, flags);
-	return epoch;
-}
-
-static void krdma_reconnect_tell_failed(struct krdma_reconnect *reconn,
-					struct krdma_cb *cb, int error)
+static void krdma_reconnect_failed(struct krdma_reconnect *reconn,
+				   struct krdma_cb *cb, int error)
 {
 	struct module *owner = krdma_owner_hold(reconn->ops->owner);
 
 	if (reconn->ops->failed)
 		reconn->ops->failed(reconn, cb, error);
 	module_put(owner);
-}
-
-/*
- * Store the MTU of the peer's interface. If the peer has not answered, keep the
- * last known MTU.
- */
-static void krdma_reconnect_learn(struct krdma_reconnect *reconn,
-				  const struct krdma_cb *cb)
-{
-	reconn->peer_mtu = krdma_conn(cb)->cm.path.peer_mtu ?: reconn->peer_mtu;
+	krdma_reconnect_release_cb(reconn);
+	krdma_reconnect_over(reconn, error);
 }
 
 static void krdma_reconnect_connected(struct krdma_cb *cb, int error)
 {
 	struct krdma_reconnect *reconn = cb->context;
+	u16 peer_mtu = krdma_conn(cb)->cm.path.peer_mtu;
 	struct module *owner;
+	unsigned long flags;
 	bool news = false;
-	u64 epoch;
+	u64 epoch = 0;
 
-	krdma_reconnect_learn(reconn, cb);
+	/*
+	 * Store the MTU of the peer's interface. If the peer has not answered,
+	 * keep the last known MTU.
+	 */
+	if (peer_mtu)
+		reconn->peer_mtu = peer_mtu;
 	if (error) {
-		krdma_reconnect_tell_failed(reconn, cb, error);
-		krdma_reconnect_release_cb(reconn);
-		krdma_reconnect_over(reconn, error);
+		krdma_reconnect_failed(reconn, cb, error);
 		return;
 	}
-	epoch = krdma_reconnect_up(reconn, &news);
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (!reconn->stopping) {
+		reconn->state = KRDMA_RECONNECT_CONNECTED;
+		reconn->since = jiffies;
+		epoch = ++reconn->epoch;
+		news = reconn->failing;
+		reconn->failing = false;
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	/* If @reconn is being stopped, closing() will be called. */
 	if (!epoch)
 		return;
 	if (news)
@@ -334,98 +302,51 @@ static const struct krdma_ops krdma_reconnect_receive_ops = {
 	.closing = krdma_reconnect_closing,
 };
 
-/*
- * Make the step to KRDMA_RECONNECT_CONNECTING. Return: false if no attempt may
- * begin, because @reconn is being stopped or the work was queued twice.
- */
-static bool krdma_reconnect_begin(struct krdma_reconnect *reconn)
+static void krdma_reconnect_work(struct work_struct *work)
 {
+	struct krdma_reconnect *reconn =
+		container_of(work, struct krdma_reconnect, work.work);
+	struct krdma_params p = reconn->p;
+	struct krdma_cb *cb;
 	unsigned long flags;
 	bool may;
+	int ret;
 
 	spin_lock_irqsave(&reconn->lock, flags);
 	may = reconn->state == KRDMA_RECONNECT_WAITING && !reconn->stopping;
 	if (may)
 		reconn->state = KRDMA_RECONNECT_CONNECTING;
 	spin_unlock_irqrestore(&reconn->lock, flags);
-	return may;
-}
-
-/*
- * Set krdma_reconnect.cb. From here on krdma_reconnect_stop() can end the cb.
- */
-static int krdma_reconnect_set_cb(struct krdma_reconnect *reconn,
-				  struct krdma_cb *cb)
-{
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&reconn->lock, flags);
-	reconn->cb = cb;
-	if (reconn->stopping)
-		ret = -ESHUTDOWN;
-	spin_unlock_irqrestore(&reconn->lock, flags);
-	return ret;
-}
-
-/*
- * Create the cb of an attempt, and limit its path MTU to the last known MTU of
- * the peer's interface. If that interface now has a smaller MTU, the attempt
- * fails because of path_strict: the peer's long packets would be lost. The next
- * attempt uses the smaller MTU. Each answer of the peer updates peer_mtu,
- * because the MTU may also have grown.
- */
-static struct krdma_cb *krdma_reconnect_create(struct krdma_reconnect *reconn)
-{
-	struct krdma_params p = reconn->p;
-	struct krdma_cb *cb;
-
+	/* @reconn is being stopped, or the work was queued twice. */
+	if (!may)
+		return;
+	/*
+	 * Limit the path MTU to the last known MTU of the peer's interface. If
+	 * that interface now has a smaller MTU, the attempt fails because of
+	 * path_strict: the peer's long packets would be lost. The next attempt
+	 * uses the smaller MTU. Each answer of the peer updates peer_mtu,
+	 * because the MTU may also have grown.
+	 */
 	p.path_mtu = min_not_zero(p.path_mtu, (u32)reconn->peer_mtu);
 	cb = krdma_create(&p);
-	if (!IS_ERR(cb))
-		krdma_conn(cb)->cm.path_strict = true;
-	return cb;
-}
-
-static void krdma_reconnect_work(struct work_struct *work)
-{
-	struct krdma_reconnect *reconn =
-		container_of(work, struct krdma_reconnect, work.work);
-	struct krdma_cb *cb;
-	int ret;
-
-	if (!krdma_reconnect_begin(reconn))
-		return;
-	cb = krdma_reconnect_create(reconn);
 	if (IS_ERR(cb)) {
 		krdma_reconnect_over(reconn, PTR_ERR(cb));
 		return;
 	}
-	ret = krdma_reconnect_set_cb(reconn, cb) ?:
-		      krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
+	krdma_conn(cb)->cm.path_strict = true;
+	/* From here on krdma_reconnect_stop() can end the cb. */
+	spin_lock_irqsave(&reconn->lock, flags);
+	reconn->cb = cb;
+	ret = reconn->stopping ? -ESHUTDOWN : 0;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	if (!ret)
+		ret = krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
 	/*
 	 * After success, the callbacks of cb make all further steps. They may
 	 * have made some already, so do not touch cb here.
 	 */
-	if (!ret)
-		return;
-	krdma_reconnect_tell_failed(reconn, cb, ret);
-	krdma_reconnect_release_cb(reconn);
-	krdma_reconnect_over(reconn, ret);
-}
-
-static int
-krdma_reconnect_set_times(struct krdma_reconnect *reconn,
-			  const struct krdma_reconnect_params *params)
-{
-	reconn->min_ms = params->min_ms ?: KRDMA_RECONNECT_MIN_MS;
-	reconn->max_ms =
-		params->max_ms ?:
-			max_t(u32, KRDMA_RECONNECT_MAX_MS, reconn->min_ms);
-	if (reconn->min_ms > reconn->max_ms ||
-	    reconn->max_ms > KRDMA_RECONNECT_LIMIT_MS)
-		return -EINVAL;
-	return 0;
+	if (ret)
+		krdma_reconnect_failed(reconn, cb, ret);
 }
 
 /*
@@ -452,19 +373,12 @@ static int krdma_reconnect_set_owner(struct krdma_reconnect *reconn,
 		return -EINVAL;
 	reconn->ops = params.ops;
 	reconn->context = params.context;
-	return krdma_reconnect_set_times(reconn, &params);
-}
-
-static int krdma_reconnect_set_src(struct krdma_reconnect *reconn)
-{
-	struct sockaddr *src = (struct sockaddr *)reconn->p.src;
-
-	if (!src)
-		return 0;
-	if (!krdma_cm_family_ok(src))
+	reconn->min_ms = params.min_ms ?: KRDMA_RECONNECT_MIN_MS;
+	reconn->max_ms = params.max_ms ?: max_t(u32, KRDMA_RECONNECT_MAX_MS,
+						reconn->min_ms);
+	if (reconn->min_ms > reconn->max_ms ||
+	    reconn->max_ms > KRDMA_RECONNECT_LIMIT_MS)
 		return -EINVAL;
-	memcpy(&reconn->src, src, rdma_addr_size(src));
-	reconn->p.src = (struct sockaddr *)&reconn->src;
 	return 0;
 }
 
@@ -476,6 +390,7 @@ static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 				      const struct krdma_params *params)
 {
 	struct krdma_params checked;
+	struct sockaddr *src;
 	int ret;
 
 	ret = krdma_params_set(&checked, params);
@@ -501,38 +416,14 @@ static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 	while (!reconn->p.session)
 		reconn->p.session = get_random_u32();
 	reconn->p.net = reconn->p.net ?: krdma_callers_net();
-	return krdma_reconnect_set_src(reconn);
-}
-
-static int krdma_reconnect_init(struct krdma_reconnect *reconn,
-				const struct sockaddr *dst,
-				const struct krdma_params *params,
-				const struct krdma_reconnect_params *owner)
-{
-	int ret;
-
-	if (!krdma_cm_family_ok(dst))
+	src = (struct sockaddr *)reconn->p.src;
+	if (!src)
+		return 0;
+	if (!krdma_cm_family_ok(src))
 		return -EINVAL;
-	ret = krdma_reconnect_set_owner(reconn, owner) ?:
-		      krdma_reconnect_set_params(reconn, params);
-	if (ret)
-		return ret;
-	memcpy(&reconn->dst, dst, rdma_addr_size((struct sockaddr *)dst));
-	spin_lock_init(&reconn->lock);
-	init_completion(&reconn->stopped);
-	INIT_DELAYED_WORK(&reconn->work, krdma_reconnect_work);
-	get_net(reconn->p.net);
-	krdma_domain_get(reconn->p.domain);
-	__module_get(THIS_MODULE);
+	memcpy(&reconn->src, src, rdma_addr_size(src));
+	reconn->p.src = (struct sockaddr *)&reconn->src;
 	return 0;
-}
-
-static void krdma_reconnect_free(struct krdma_reconnect *reconn)
-{
-	krdma_domain_put(reconn->p.domain);
-	put_net(reconn->p.net);
-	kfree(reconn);
-	module_put(THIS_MODULE);
 }
 
 /**
@@ -558,16 +449,27 @@ krdma_reconnect_start(const struct sockaddr *dst,
 		      const struct krdma_params *params,
 		      const struct krdma_reconnect_params *owner)
 {
-	struct krdma_reconnect *reconn = kzalloc(sizeof(*reconn), GFP_KERNEL);
+	struct krdma_reconnect *reconn;
 	int ret;
 
+	if (!krdma_cm_family_ok(dst))
+		return ERR_PTR(-EINVAL);
+	reconn = kzalloc(sizeof(*reconn), GFP_KERNEL);
 	if (!reconn)
 		return ERR_PTR(-ENOMEM);
-	ret = krdma_reconnect_init(reconn, dst, params, owner);
+	ret = krdma_reconnect_set_owner(reconn, owner) ?:
+	      krdma_reconnect_set_params(reconn, params);
 	if (ret) {
 		kfree(reconn);
 		return ERR_PTR(ret);
 	}
+	memcpy(&reconn->dst, dst, rdma_addr_size((struct sockaddr *)dst));
+	spin_lock_init(&reconn->lock);
+	init_completion(&reconn->stopped);
+	INIT_DELAYED_WORK(&reconn->work, krdma_reconnect_work);
+	get_net(reconn->p.net);
+	krdma_domain_get(reconn->p.domain);
+	__module_get(THIS_MODULE);
 	mutex_lock(&krdma_reconnects_lock);
 	list_add_tail(&reconn->link, &krdma_reconnects);
 	mutex_unlock(&krdma_reconnects_lock);
@@ -576,40 +478,6 @@ krdma_reconnect_start(const struct sockaddr *dst,
 	return reconn;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_reconnect_start, KRDMA_NS);
-
-static void krdma_reconnect_end_cb(struct krdma_reconnect *reconn)
-{
-	struct krdma_cb *cb;
-	unsigned long flags;
-
-	spin_lock_irqsave(&reconn->lock, flags);
-	reconn->stopping = true;
-	cb = reconn->cb;
-	if (cb)
-		krdma_get(cb);
-	spin_unlock_irqrestore(&reconn->lock, flags);
-	if (!cb)
-		return;
-	krdma_disconnect(cb);
-	krdma_put(cb);
-}
-
-/*
- * Make the step to KRDMA_RECONNECT_STOPPED if no attempt was in flight and no
- * connection exists, because in this case no other context makes that step.
- */
-static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
-{
-	unsigned long flags;
-
-	cancel_delayed_work_sync(&reconn->work);
-	spin_lock_irqsave(&reconn->lock, flags);
-	if (reconn->state == KRDMA_RECONNECT_WAITING) {
-		reconn->state = KRDMA_RECONNECT_STOPPED;
-		complete(&reconn->stopped);
-	}
-	spin_unlock_irqrestore(&reconn->lock, flags);
-}
 
 /**
  * krdma_reconnect_stop - end a persistent connection
@@ -624,14 +492,36 @@ static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
  */
 void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 {
+	struct krdma_cb *cb;
 	unsigned long flags;
 
 	might_sleep();
 	if (!reconn)
 		return;
 	krdma_device_unwatch(&reconn->watch);
-	krdma_reconnect_end_cb(reconn);
-	krdma_reconnect_end_wait(reconn);
+	/* End the connection. */
+	spin_lock_irqsave(&reconn->lock, flags);
+	reconn->stopping = true;
+	cb = reconn->cb;
+	if (cb)
+		krdma_get(cb);
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	if (cb) {
+		krdma_disconnect(cb);
+		krdma_put(cb);
+	}
+	/*
+	 * Make the step to KRDMA_RECONNECT_STOPPED if no attempt was in flight
+	 * and no connection exists, because in this case no other context makes
+	 * that step.
+	 */
+	cancel_delayed_work_sync(&reconn->work);
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (reconn->state == KRDMA_RECONNECT_WAITING) {
+		reconn->state = KRDMA_RECONNECT_STOPPED;
+		complete(&reconn->stopped);
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
 	/*
 	 * The step after the end of the connection completes reconn->stopped.
 	 * Until then that step uses @reconn.
@@ -646,7 +536,10 @@ void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 	mutex_lock(&krdma_reconnects_lock);
 	list_del(&reconn->link);
 	mutex_unlock(&krdma_reconnects_lock);
-	krdma_reconnect_free(reconn);
+	krdma_domain_put(reconn->p.domain);
+	put_net(reconn->p.net);
+	kfree(reconn);
+	module_put(THIS_MODULE);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
 
@@ -754,17 +647,6 @@ static const char *const krdma_reconnect_names[] = {
 	[KRDMA_RECONNECT_STOPPED] = "stopped",
 };
 
-/* Return the time to the next attempt, in ms. */
-static unsigned int
-krdma_reconnect_wait_ms(const struct krdma_reconnect *reconn)
-{
-	long left = READ_ONCE(reconn->work.timer.expires) - jiffies;
-
-	return timer_pending(&reconn->work.timer) && left > 0 ?
-		       jiffies_to_msecs(left) :
-		       0;
-}
-
 /**
  * krdma_reconnect_show - print the file "kept" in debugfs
  * @seq: output
@@ -776,15 +658,20 @@ int krdma_reconnect_show(struct seq_file *seq, void *unused)
 {
 	struct krdma_reconnect_info info = { .size = sizeof(info) };
 	struct krdma_reconnect *reconn;
+	long left;
 
 	seq_puts(seq, "peer state epoch failures error next_ms\n");
 	mutex_lock(&krdma_reconnects_lock);
 	list_for_each_entry(reconn, &krdma_reconnects, link) {
 		krdma_reconnect_query(reconn, &info);
+		/* Time to the next attempt. */
+		left = READ_ONCE(reconn->work.timer.expires) - jiffies;
+		if (!timer_pending(&reconn->work.timer))
+			left = 0;
 		seq_printf(seq, "%pISpc %s %llu %u %d %u\n", &reconn->dst,
 			   krdma_reconnect_names[info.state], info.epoch,
 			   info.failures, info.error,
-			   krdma_reconnect_wait_ms(reconn));
+			   jiffies_to_msecs(max(left, 0L)));
 	}
 	mutex_unlock(&krdma_reconnects_lock);
 	return 0;
