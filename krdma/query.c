@@ -16,34 +16,21 @@
 #include "quirks.h"
 #include "registration.h"
 
-static enum krdma_transport krdma_query_transport(const struct rdma_cm_id *id)
-{
-	if (rdma_protocol_iwarp(id->device, id->port_num))
-		return KRDMA_TRANSPORT_IWARP;
-	if (rdma_protocol_roce(id->device, id->port_num))
-		return KRDMA_TRANSPORT_ROCE;
-	return KRDMA_TRANSPORT_IB;
-}
-
-/* Check whether writes of the adapter may overtake each other on the bus. */
-static bool krdma_query_relaxed(const struct ib_device *ibdev)
-{
-	struct device *dma = ibdev->dma_device;
-
-	return dma && dev_is_pci(dma) &&
-	       pcie_relaxed_ordering_enabled(to_pci_dev(dma));
-}
-
 static void krdma_query_device(const struct krdma_conn *conn,
 			       struct krdma_caps *caps)
 {
 	const struct rdma_cm_id *id = conn->cb.cm_id;
 	const struct ib_device_attr *attrs = &id->device->attrs;
 	bool extended = attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
-	bool iwarp;
+	bool iwarp = rdma_protocol_iwarp(id->device, id->port_num);
+	struct device *dma = id->device->dma_device;
 
-	caps->transport = krdma_query_transport(id);
-	iwarp = caps->transport == KRDMA_TRANSPORT_IWARP;
+	if (iwarp)
+		caps->transport = KRDMA_TRANSPORT_IWARP;
+	else if (rdma_protocol_roce(id->device, id->port_num))
+		caps->transport = KRDMA_TRANSPORT_ROCE;
+	else
+		caps->transport = KRDMA_TRANSPORT_IB;
 	strscpy(caps->device, dev_name(&id->device->dev), sizeof(caps->device));
 	caps->mr_pages = krdma_region_mr_pages(id->device);
 	caps->mr_bytes = (u64)caps->mr_pages << PAGE_SHIFT;
@@ -63,49 +50,12 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->read_needs_region = iwarp;
 	caps->virt_dma = ib_uses_virt_dma(id->device);
 	caps->coherent = krdma_dma_is_coherent(id->device);
-	caps->relaxed_ordering = krdma_query_relaxed(id->device);
+	/* Check whether writes of the adapter may overtake each other. */
+	caps->relaxed_ordering = dma && dev_is_pci(dma) &&
+				 pcie_relaxed_ordering_enabled(to_pci_dev(dma));
 	caps->comp_vectors = krdma_cq_vectors(id->device);
 	caps->comp_vector = conn->hw.cq->cq->comp_vector + 1;
 	caps->numa_node = conn->hw.node;
-}
-
-static int krdma_query_qp(const struct krdma_conn *conn,
-			  struct krdma_caps *caps)
-{
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr = {};
-	int ret;
-
-	ret = ib_query_qp(conn->cb.qp, &attr,
-			  IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC,
-			  &init);
-	if (ret)
-		return ret;
-	krdma_quirk_swap_depths(conn, &attr);
-	caps->initiator_depth = attr.max_rd_atomic;
-	caps->responder_resources = attr.max_dest_rd_atomic;
-	caps->max_inline = conn->limits.max_inline;
-	caps->max_send_sge = conn->limits.max_send_sge;
-	caps->max_read_sge = conn->limits.max_read_sge;
-	caps->send_depth = conn->limits.send_depth;
-	caps->recv_depth = conn->limits.recv_depth;
-	return 0;
-}
-
-static void krdma_query_path(struct krdma_conn *conn, struct krdma_caps *caps)
-{
-	struct krdma_path path;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	path = conn->cm.path;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	caps->path_mtu = path.mtu;
-	caps->local_mtu = path.local_mtu;
-	caps->peer_mtu = path.peer_mtu;
-	caps->gid_type = path.gid_type;
-	caps->peer_gid_type = path.peer_gid_type;
-	caps->traffic_class = path.tclass;
 }
 
 static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
@@ -138,15 +88,44 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 {
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+	struct krdma_path path;
+	unsigned long flags;
+	int ret;
+
 	lockdep_assert_held(&conn->setup);
 	krdma_noio_check(conn);
 	if (!conn->cb.qp)
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
-	*caps = (struct krdma_caps){ .size = sizeof(*caps) };
+	spin_lock_irqsave(&conn->lock, flags);
+	path = conn->cm.path;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	*caps = (struct krdma_caps){
+		.size = sizeof(*caps),
+		.path_mtu = path.mtu,
+		.local_mtu = path.local_mtu,
+		.peer_mtu = path.peer_mtu,
+		.gid_type = path.gid_type,
+		.peer_gid_type = path.peer_gid_type,
+		.traffic_class = path.tclass,
+		.max_inline = conn->limits.max_inline,
+		.max_send_sge = conn->limits.max_send_sge,
+		.max_read_sge = conn->limits.max_read_sge,
+		.send_depth = conn->limits.send_depth,
+		.recv_depth = conn->limits.recv_depth,
+	};
 	krdma_query_device(conn, caps);
-	krdma_query_path(conn, caps);
 	krdma_query_peer(conn, caps);
-	return krdma_query_qp(conn, caps);
+	ret = ib_query_qp(conn->cb.qp, &attr,
+			  IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC,
+			  &init);
+	if (ret)
+		return ret;
+	krdma_quirk_swap_depths(conn, &attr);
+	caps->initiator_depth = attr.max_rd_atomic;
+	caps->responder_resources = attr.max_dest_rd_atomic;
+	return 0;
 }
 
 /**
