@@ -32,18 +32,6 @@ void krdma_hello_encode(struct krdma_wire_hello *wire,
 	};
 }
 
-static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
-{
-	return hello->mode <= KRDMA_WIRE_MODE_RW &&
-	       hello->user_len <= KRDMA_WIRE_USER_MAX &&
-	       hello->user_len <= len - sizeof(struct krdma_wire_hello) &&
-	       hello->buf_size >= KRDMA_WIRE_BUF_MIN &&
-	       hello->buf_size <= KRDMA_WIRE_BUF_MAX &&
-	       hello->max_msg <= KRDMA_WIRE_MSG_MAX &&
-	       hello->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&
-	       hello->recv_depth <= KRDMA_WIRE_DEPTH_MAX;
-}
-
 /*
  * Decode a code (GID type or MTU) in the features of a hello. The result is 0,
  * which means not known, for a code that only a newer version knows.
@@ -94,7 +82,12 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 					KRDMA_WIRE_MTU_MAX),
 		.session = le32_to_cpu(wire->session),
 	};
-	if (!krdma_hello_in_range(&h, len))
+	if (h.mode > KRDMA_WIRE_MODE_RW || h.user_len > KRDMA_WIRE_USER_MAX ||
+	    h.user_len > len - sizeof(*wire) ||
+	    h.buf_size < KRDMA_WIRE_BUF_MIN ||
+	    h.buf_size > KRDMA_WIRE_BUF_MAX || h.max_msg > KRDMA_WIRE_MSG_MAX ||
+	    h.recv_depth < KRDMA_CREDIT_MIN_DEPTH ||
+	    h.recv_depth > KRDMA_WIRE_DEPTH_MAX)
 		return -EPROTO;
 	*hello = h;
 	return 0;
@@ -180,16 +173,6 @@ void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr)
 	};
 }
 
-static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
-			      u32 max_msg)
-{
-	if (hdr->msg_len > max_msg || hdr->offset > hdr->msg_len ||
-	    body > hdr->msg_len - hdr->offset)
-		return false;
-	/* Only an empty message has an empty part. */
-	return body || !hdr->msg_len;
-}
-
 /**
  * krdma_chunk_len - return the number of bytes that a CHUNK describes
  * @data: segments behind the header of the CHUNK
@@ -199,7 +182,7 @@ static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
  * Return: length in bytes; 0 if @data is not a list of segments, or the
  * segments describe more than @max bytes.
  */
-u32 krdma_chunk_len(const void *data, size_t len, u32 max)
+static u32 krdma_chunk_len(const void *data, size_t len, u32 max)
 {
 	const struct krdma_wire_seg *wire = data;
 	struct krdma_seg seg;
@@ -216,19 +199,6 @@ u32 krdma_chunk_len(const void *data, size_t len, u32 max)
 	return total <= max ? total : 0;
 }
 
-static bool krdma_hdr_part_ok(struct krdma_hdr *hdr, const void *body,
-			      size_t len, u32 max_msg)
-{
-	if (hdr->type == KRDMA_WIRE_DATA) {
-		hdr->part_len = len;
-		return krdma_hdr_data_ok(hdr, len, max_msg);
-	}
-	if (hdr->msg_len > max_msg || hdr->offset > hdr->msg_len)
-		return false;
-	hdr->part_len = krdma_chunk_len(body, len, hdr->msg_len - hdr->offset);
-	return hdr->part_len;
-}
-
 static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 				size_t len, u32 max_msg)
 {
@@ -236,8 +206,16 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 
 	switch (h->type) {
 	case KRDMA_WIRE_DATA:
+		h->part_len = len;
+		/* Only an empty message has an empty part. */
+		return h->msg_len <= max_msg && h->offset <= h->msg_len &&
+		       len <= h->msg_len - h->offset && (len || !h->msg_len);
 	case KRDMA_WIRE_CHUNK:
-		return krdma_hdr_part_ok(h, body, len, max_msg);
+		if (h->msg_len > max_msg || h->offset > h->msg_len)
+			return false;
+		h->part_len = krdma_chunk_len(body, len,
+					      h->msg_len - h->offset);
+		return h->part_len;
 	case KRDMA_WIRE_CREDIT:
 		return bare && !h->msg_id && !h->offset;
 	case KRDMA_WIRE_PING:

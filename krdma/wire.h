@@ -296,7 +296,6 @@ int krdma_rej_errno(u8 reason);
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg);
-u32 krdma_chunk_len(const void *data, size_t len, u32 max);
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);
 void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire);
 size_t krdma_export_wire_size(u32 nsegs);
