@@ -171,12 +171,6 @@ static bool krdma_params_times_ok(const struct krdma_params *p)
 	       p->spin_us <= KRDMA_SPIN_MAX_US;
 }
 
-static bool krdma_params_path_ok(const struct krdma_params *p)
-{
-	return !p->path_mtu || (is_power_of_2(p->path_mtu) &&
-				p->path_mtu >= 256 && p->path_mtu <= 4096);
-}
-
 static bool krdma_params_sizes_ok(const struct krdma_params *p)
 {
 	return p->backlog <= KRDMA_DEPTH_MAX && p->max_conns <= INT_MAX &&
@@ -184,33 +178,31 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 	       p->recv_depth <= KRDMA_DEPTH_MAX &&
 	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
 	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT &&
-	       p->srq_depth <= KRDMA_DEPTH_MAX && krdma_params_path_ok(p) &&
+	       p->srq_depth <= KRDMA_DEPTH_MAX &&
+	       (!p->path_mtu ||
+		(is_power_of_2(p->path_mtu) && p->path_mtu >= 256 &&
+		 p->path_mtu <= 4096)) &&
 	       (p->numa_node <= MAX_NUMNODES || p->numa_node == KRDMA_NEVER);
-}
-
-/*
- * Check whether the connection may share its CQ: not if the owner polls the CQ
- * itself, and not with an SRQ. A receive of an SRQ may complete as long as the
- * CQ exists. If other connections kept the CQ, the receive could complete after
- * the owner has freed its memory.
- */
-static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
-{
-	return p->poll != KRDMA_POLL_DIRECT && !p->srq_depth;
-}
-
-static bool krdma_params_srq_ok(const struct krdma_params *p)
-{
-	return !p->ops || !p->ops->get_srq == !p->ops->put_srq;
 }
 
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
 	/* Raw mode has neither messages nor an exported buffer. */
-	return !(p->flags & KRDMA_RW) && !(p->ops && p->ops->receive) &&
-	       krdma_params_srq_ok(p) &&
-	       (!(p->flags & KRDMA_SHARED_CQ) || krdma_params_shared_cq_ok(p)) &&
-	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
+	if (p->flags & KRDMA_RW || (p->ops && p->ops->receive))
+		return false;
+	/* The owner has both functions of an SRQ, or neither. */
+	if (p->ops && !p->ops->get_srq != !p->ops->put_srq)
+		return false;
+	/*
+	 * The connection may not share its CQ if the owner polls the CQ itself,
+	 * or with an SRQ. A receive of an SRQ may complete as long as the CQ
+	 * exists. If other connections kept the CQ, the receive could complete
+	 * after the owner has freed its memory.
+	 */
+	if (p->flags & KRDMA_SHARED_CQ &&
+	    (p->poll == KRDMA_POLL_DIRECT || p->srq_depth))
+		return false;
+	return p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
 }
 
 static bool krdma_params_msg_ok(const struct krdma_params *p)
