@@ -246,13 +246,6 @@ void krdma_stats_posted_locked(struct krdma_conn *conn, struct krdma_wr *kwr)
 	kwr->posted_ns = READ_ONCE(krdma_latency) ? ktime_get_ns() : 0;
 }
 
-static void krdma_stats_latency_locked(struct krdma_conn *conn, u64 posted_ns)
-{
-	unsigned int bucket = ilog2((ktime_get_ns() - posted_ns) | 1);
-
-	conn->stats.latency[min(bucket, KRDMA_LATENCIES - 1U)]++;
-}
-
 /**
  * krdma_stats_done_locked - count an entry of the send queue that has ended
  * @conn: connection
@@ -264,6 +257,8 @@ static void krdma_stats_latency_locked(struct krdma_conn *conn, u64 posted_ns)
 void krdma_stats_done_locked(struct krdma_conn *conn,
 			     const struct krdma_wr *kwr, int status)
 {
+	unsigned int bucket;
+
 	trace_krdma_complete(conn->stats.id, kwr, status);
 	if (status) {
 		krdma_count_locked(conn, KRDMA_COUNT_WR_FAILED + kwr->kind, 1);
@@ -271,8 +266,10 @@ void krdma_stats_done_locked(struct krdma_conn *conn,
 	}
 	krdma_count_locked(conn, KRDMA_COUNT_WR_DONE + kwr->kind, 1);
 	krdma_count_locked(conn, KRDMA_COUNT_BYTES + kwr->kind, kwr->len);
-	if (kwr->posted_ns && kwr->kind < KRDMA_OPCODES)
-		krdma_stats_latency_locked(conn, kwr->posted_ns);
+	if (kwr->posted_ns && kwr->kind < KRDMA_OPCODES) {
+		bucket = ilog2((ktime_get_ns() - kwr->posted_ns) | 1);
+		conn->stats.latency[min(bucket, KRDMA_LATENCIES - 1U)]++;
+	}
 }
 
 /* ---- lists ---- */
@@ -350,22 +347,16 @@ static void krdma_seq_addr(struct seq_file *seq,
 		seq_puts(seq, " -");
 }
 
-static unsigned int krdma_in_flight_locked(const struct krdma_conn *conn)
-{
-	const struct list_head *link;
-	unsigned int n = 0;
-
-	list_for_each(link, &conn->sq.posted)
-		n++;
-	return n;
-}
-
 static void krdma_seq_conn_locked(struct seq_file *seq,
 				  const struct krdma_conn *conn)
 {
 	const struct krdma_credit none = {}, *credit = &none;
+	const struct list_head *link;
+	unsigned int in_flight = 0;
 
 	lockdep_assert_held(&conn->lock);
+	list_for_each(link, &conn->sq.posted)
+		in_flight++;
 	/*
 	 * Before the connection was established, krdma_conn.msg may be
 	 * incomplete.
@@ -377,7 +368,7 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 		   krdma_state_name(conn->cb.state),
 		   jiffies_to_msecs(jiffies - conn->stats.born), conn->error,
 		   credit->avail, credit->unadvertised,
-		   krdma_in_flight_locked(conn), conn->sq.npending);
+		   in_flight, conn->sq.npending);
 }
 
 static int krdma_connections_show(struct seq_file *seq, void *unused)
