@@ -70,7 +70,7 @@ bool krdma_pull_can(const struct krdma_conn *conn)
  * krdma_push_max - return the maximum number of bytes of a CHUNK
  * @conn: connection in message mode whose hello is set
  * @buffer: the message
- * @length: length of the message in bytes
+ * @length: length of the message in bytes, at least &krdma_params.pull_min
  *
  * Memory that is neither linear nor from vmalloc(), for example static data of
  * a module, is sent in parts. Three segments are kept in reserve: a buffer need
@@ -83,7 +83,7 @@ u32 krdma_push_max(struct krdma_conn *conn, const void *buffer, u32 length)
 	u32 segs = conn->limits.part_max / sizeof(struct krdma_wire_seg) - 3;
 	u32 pages = 0;
 
-	if (length < conn->p.pull_min || !conn->p.responder_resources ||
+	if (!conn->p.responder_resources ||
 	    !(conn->hello.features & KRDMA_WIRE_FEATURE_PULL) ||
 	    !krdma_dma_virt_ok(buffer, length))
 		return 0;

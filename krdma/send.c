@@ -26,39 +26,9 @@ struct krdma_source {
 };
 
 /*
- * Send the part that begins at @hdr->offset, and advance @hdr->offset. Wait for
- * the end of the last part.
+ * Send a message, and wait for the end of its last part. The peer reads a long
+ * message itself, if it can.
  */
-static int krdma_send_part(struct krdma_conn *conn, struct krdma_hdr *hdr,
-			   const struct krdma_source *src, unsigned long until)
-{
-	u32 len = min(hdr->msg_len - hdr->offset, conn->limits.part_max);
-	struct krdma_op *op = krdma_op_message(conn, KRDMA_SEND, hdr, len);
-	int ret = 0;
-
-	if (!op)
-		ret = -ENOMEM;
-	else if (src->buffer)
-		memcpy(op->data, src->buffer + hdr->offset, len);
-	else if (copy_from_iter(op->data, len, src->iter) != len)
-		ret = -EFAULT;
-	if (!ret)
-		ret = krdma_op_post(conn, op);
-	if (!ret && hdr->offset + len < hdr->msg_len)
-		ret = krdma_op_wait_posted(conn, op, until);
-	else if (!ret)
-		ret = krdma_op_wait(conn, op, until);
-	if (ret && hdr->offset)
-		/*
-		 * The peer has received the beginning of a message, and the
-		 * rest will not follow.
-		 */
-		krdma_conn_abort(conn, ret);
-	hdr->offset += len;
-	krdma_op_put(op);
-	return ret;
-}
-
 static int krdma_send_source(struct krdma_conn *conn,
 			     const struct krdma_source *src, size_t length,
 			     u32 timeout_ms)
@@ -66,7 +36,8 @@ static int krdma_send_source(struct krdma_conn *conn,
 	struct krdma_hdr hdr = { .type = KRDMA_WIRE_DATA, .msg_len = length };
 	struct krdma_noio noio;
 	unsigned long until;
-	u32 max = 0;
+	struct krdma_op *op;
+	u32 len, max = 0;
 	int ret;
 
 	ret = krdma_conn_check_open(conn);
@@ -77,15 +48,37 @@ static int krdma_send_source(struct krdma_conn *conn,
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	noio = krdma_noio_enter(&conn->p);
 	krdma_conn_get(conn);
-	if (src->buffer)
+	if (src->buffer && length >= conn->p.pull_min)
 		max = krdma_push_max(conn, src->buffer, length);
 	if (max) {
 		ret = krdma_push(conn, src->buffer, length, max, until);
-	} else {
-		do {
-			ret = krdma_send_part(conn, &hdr, src, until);
-		} while (!ret && hdr.offset < length);
+		goto out;
 	}
+	do {
+		len = min(hdr.msg_len - hdr.offset, conn->limits.part_max);
+		op = krdma_op_message(conn, KRDMA_SEND, &hdr, len);
+		if (!op)
+			ret = -ENOMEM;
+		else if (src->buffer)
+			memcpy(op->data, src->buffer + hdr.offset, len);
+		else if (copy_from_iter(op->data, len, src->iter) != len)
+			ret = -EFAULT;
+		if (!ret)
+			ret = krdma_op_post(conn, op);
+		if (!ret && hdr.offset + len < length)
+			ret = krdma_op_wait_posted(conn, op, until);
+		else if (!ret)
+			ret = krdma_op_wait(conn, op, until);
+		/*
+		 * The peer has received the beginning of a message, and the
+		 * rest will not follow.
+		 */
+		if (ret && hdr.offset)
+			krdma_conn_abort(conn, ret);
+		hdr.offset += len;
+		krdma_op_put(op);
+	} while (!ret && hdr.offset < length);
+out:
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
 	return ret;
