@@ -985,9 +985,10 @@ int krdma_conn_check_msg(struct krdma_conn *conn)
  */
 int krdma_conn_check_open(struct krdma_conn *conn)
 {
-	int ret = krdma_conn_check_msg(conn);
-
-	if (ret || krdma_conn_is_open(conn))
-		return ret;
+	if (krdma_conn_is_raw(conn) || conn->cb.role == KRDMA_LISTEN_CONN)
+		return -EINVAL;
+	/* Pairs with krdma_msg_exchange_rest(). */
+	if (smp_load_acquire(&conn->life.reach) == KRDMA_REACH_OPEN)
+		return 0;
 	return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 }
