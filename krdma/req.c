@@ -33,8 +33,7 @@ static bool krdma_req_has_hdr(const struct krdma_conn *conn,
 
 static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
 {
-	return req->opcode == KRDMA_READ || krdma_req_is_atomic(req) ?
-	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	return krdma_is_fetch(req->opcode) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 /* ---- checking ---- */
@@ -273,21 +272,6 @@ void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 		kfree(req->sges);
 }
 
-static bool krdma_req_fits_inline(const struct krdma_conn *conn,
-				  const struct krdma_req *req)
-{
-	u32 len = req->local.len;
-
-	if (req->local.mem > KRDMA_MEM_VIRT ||
-	    krdma_req_dir(req) != DMA_TO_DEVICE)
-		return false;
-	if (krdma_req_is_message(req))
-		len += sizeof(req->hdr);
-	else if (krdma_req_tells_after(conn, req))
-		len = max_t(u32, len, sizeof(req->hdr));
-	return len <= conn->limits.max_inline;
-}
-
 static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
@@ -387,7 +371,7 @@ const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
  */
 int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 {
-	u32 n;
+	u32 len = req->local.len, n;
 	int ret;
 
 	req->sges = req->few;
@@ -395,8 +379,13 @@ int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	req->is_inline = false;
 	if (req->opcode >= KRDMA_OPCODES)
 		return 0;
-	if (krdma_req_fits_inline(conn, req)) {
-		/* The driver copies the data when they are posted. */
+	/* The driver copies inline data when they are posted. */
+	if (krdma_req_is_message(req))
+		len += sizeof(req->hdr);
+	else if (krdma_req_tells_after(conn, req))
+		len = max_t(u32, len, sizeof(req->hdr));
+	if (len <= conn->limits.max_inline && !krdma_is_fetch(req->opcode) &&
+	    req->local.mem <= KRDMA_MEM_VIRT) {
 		req->is_inline = true;
 		req->nsges = !!req->local.len;
 		req->few[0] = (struct ib_sge){
@@ -504,7 +493,7 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
-	if (!krdma_is_established(cb))
+	if (krdma_get_state(cb) != KRDMA_ESTABLISHED)
 		return krdma_last_error(cb) ?: -ENOTCONN;
 	return krdma_req_take(conn, req, NULL);
 }
