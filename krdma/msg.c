@@ -510,6 +510,7 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	struct krdma_recv *recv;
 	unsigned long flags;
 	bool pulling;
+	int ret;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	/* If the part is a CHUNK and nothing reads its data yet, read them. */
@@ -536,10 +537,13 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	 * While a message is incomplete, krdma_msg_is_ready() is always true.
 	 * So use krdma_msg_has_part() to wait for the next part.
 	 */
-	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
-						       krdma_msg_is_ready,
-				    NULL, until) ?:
-	       krdma_msg_settle(conn, until);
+	if (msg->whole)
+		ret = krdma_conn_wait_late(conn, krdma_msg_has_part, NULL,
+					   until);
+	else
+		ret = krdma_conn_wait_late(conn, krdma_msg_is_ready, NULL,
+					   until);
+	return ret ?: krdma_msg_settle(conn, until);
 }
 
 /*
@@ -799,4 +803,3 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 		krdma_msg_peer_hello(conn);
 	return ret;
 }
-
