@@ -118,75 +118,57 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 }
 
 /*
- * Check whether a link lacks room for a run, and record the time when it first
- * lacked room. Room for a shorter run does not clear the record, because a
- * longer run may still find no room.
- */
-static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
-				     ktime_t now)
-{
-	bool full = !vrfm_link_has_room(link, len);
-
-	lockdep_assert_held(&link->vdev->write_lock);
-	if (full) {
-		if (!link->overload.full_since)
-			link->overload.full_since = now;
-		link->overload.full_len = max(link->overload.full_len, len);
-	} else if (len >= link->overload.full_len) {
-		link->overload.full_since = 0;
-		link->overload.full_len = 0;
-	}
-	return full;
-}
-
-/*
- * Leave peers behind if their links lack room and their deadlines have passed.
+ * Check for room, and leave peers behind whose links lack room and whose
+ * deadlines have passed.
  *
- * Return: the next deadline of the peers whose links lack room and that were
- * not left behind; KTIME_MAX if there is no such peer.
- */
-static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
-					 const struct vrfm_need *need,
-					 const struct vrfm_pause *pause)
-{
-	ktime_t until, next = KTIME_MAX, now = ktime_get();
-	struct vrfm_link *link;
-
-	lockdep_assert_held(&vdev->write_lock);
-	list_for_each_entry(link, &vdev->links, entry) {
-		if (!vrfm_is_needed(need, link))
-			continue;
-		link->overload.awaited =
-			vrfm_link_is_full_locked(link, need->len, now);
-		if (!link->overload.awaited)
-			continue;
-		until = vrfm_link_deadline(link, pause);
-		if (ktime_before(now, until)) {
-			next = min(next, until);
-		} else {
-			vrfm_link_overloaded(link);
-			link->overload.awaited = false;
-		}
-	}
-	return next;
-}
-
-/*
- * Check for room, and leave peers behind that have passed their deadlines.
- *
- * Return: true if there is room; otherwise *UNTIL is set to the next deadline.
+ * Return: true if there is room; otherwise *UNTIL is set to the next deadline
+ * of the peers whose links lack room and that were not left behind.
  */
 static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 				  const struct vrfm_need *need,
 				  const struct vrfm_pause *pause,
 				  ktime_t *until)
 {
+	struct vrfm_overload *overload;
+	struct vrfm_link *link;
+	ktime_t deadline, now;
+
 	lockdep_assert_held(&vdev->write_lock);
 	/* Read the transmitter's state once: the whole step uses this value. */
 	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
 	if (vdev->dark)
 		return true;
-	*until = vrfm_room_deadline_locked(vdev, need, pause);
+	now = ktime_get();
+	*until = KTIME_MAX;
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (!vrfm_is_needed(need, link))
+			continue;
+		overload = &link->overload;
+		overload->awaited = !vrfm_link_has_room(link, need->len);
+		/*
+		 * Record the time when the link first lacked room. Room for a
+		 * shorter run does not clear the record, because a longer run
+		 * may still find no room.
+		 */
+		if (overload->awaited) {
+			if (!overload->full_since)
+				overload->full_since = now;
+			overload->full_len = max(overload->full_len, need->len);
+		} else {
+			if (need->len >= overload->full_len) {
+				overload->full_since = 0;
+				overload->full_len = 0;
+			}
+			continue;
+		}
+		deadline = vrfm_link_deadline(link, pause);
+		if (ktime_before(now, deadline)) {
+			*until = min(*until, deadline);
+		} else {
+			vrfm_link_overloaded(link);
+			overload->awaited = false;
+		}
+	}
 	if (*until != KTIME_MAX)
 		return false;
 	/*
@@ -211,50 +193,6 @@ static bool vrfm_write_trylock(struct vrfm_dev *vdev,
 }
 
 /*
- * Check whether the writer that holds vrfm_dev.waiter_lock waits for room on
- * the link of NODE.
- */
-static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
-{
-	struct vrfm_link *link;
-
-	lockdep_assert_held(&vdev->write_lock);
-	list_for_each_entry(link, &vdev->links, entry)
-		if (link->peer.node == node)
-			return link->overload.awaited;
-	return false;
-}
-
-/*
- * Try to take vrfm_dev.write_lock without queueing behind writers that wait for
- * room. A step for one peer overtakes writers that wait for other peers.
- *
- * Return: true if vrfm_dev.write_lock is held, and there is room.
- */
-static bool vrfm_write_overtake(struct vrfm_dev *vdev,
-				const struct vrfm_need *need,
-				const struct vrfm_wait *wait)
-{
-	bool busy = atomic_read(&vdev->waiting);
-	struct vrfm_pause pause;
-	ktime_t until;
-
-	/*
-	 * A step for all peers queues behind waiting writers. With the
-	 * transmitter off the step needs no room, and does not queue.
-	 */
-	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
-		return false;
-	rt_mutex_lock(&vdev->write_lock);
-	pause = vrfm_pause_begin(wait);
-	if ((!busy || !vrfm_is_awaited_locked(vdev, need->node)) &&
-	    vrfm_make_room_locked(vdev, need, &pause, &until))
-		return true;
-	rt_mutex_unlock(&vdev->write_lock);
-	return false;
-}
-
-/*
  * Check whether non-blocking writes are being refused repeatedly. Two attempts
  * may be up to US apart. After a longer pause, the next refusal counts as the
  * first one.
@@ -267,18 +205,6 @@ static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
 	lockdep_assert_held(&vdev->write_lock);
 	return vdev->refusing &&
 	       !ktime_after(now, ktime_add_us(vdev->refused_last, us));
-}
-
-static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
-{
-	lockdep_assert_held(&vdev->write_lock);
-	if (!vrfm_refusing_locked(vdev, now)) {
-		vdev->refused_at = now;
-		vdev->refused_len = 0;
-	}
-	vdev->refusing = true;
-	vdev->refused_last = now;
-	vdev->refused_len = max(vdev->refused_len, len);
 }
 
 /*
@@ -294,53 +220,57 @@ static int vrfm_write_lock_at_once(struct vrfm_dev *vdev,
 	u32 us = READ_ONCE(vdev->params.overload_us);
 	struct vrfm_pause pause = { .waited_ns = 0 };
 	ktime_t until, now;
+	bool refusing;
 
 	rt_mutex_lock(&vdev->write_lock);
 	now = ktime_get();
-	pause.began = vrfm_refusing_locked(vdev, now) ? vdev->refused_at : now;
+	refusing = vrfm_refusing_locked(vdev, now);
+	pause.began = refusing ? vdev->refused_at : now;
 	if ((first || !ktime_before(now, ktime_add_us(pause.began, us))) &&
 	    vrfm_make_room_locked(vdev, need, &pause, &until))
 		return 0;
-	vrfm_refuse_locked(vdev, need->len, now);
+	if (!refusing) {
+		vdev->refused_at = now;
+		vdev->refused_len = 0;
+	}
+	vdev->refusing = true;
+	vdev->refused_last = now;
+	vdev->refused_len = max(vdev->refused_len, need->len);
 	rt_mutex_unlock(&vdev->write_lock);
 	return -EAGAIN;
 }
 
 /*
- * Wait for room, and take vrfm_dev.write_lock. The caller holds
- * vrfm_dev.waiter_lock. For the reason of the high-resolution timer see
+ * Wait for the turn of the caller among waiting writers, then for room, and
+ * take vrfm_dev.write_lock. For the reason of the high-resolution timer see
  * vrfm_event_sleep().
  */
-static int vrfm_write_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
-			   const struct vrfm_pause *pause)
-{
-	ktime_t until;
-	int seen, ret;
-
-	for (;;) {
-		seen = atomic_read_acquire(&vdev->room_changes);
-		if (vrfm_write_trylock(vdev, need, pause, &until))
-			return 0;
-		ret = wait_event_killable_hrtimeout(vdev->room,
-						    atomic_read(&vdev->room_changes) != seen,
-						    ktime_sub(until, ktime_get()));
-		if (ret && ret != -ETIME)
-			return -EINTR;
-	}
-}
-
 static int vrfm_write_queue(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			    struct vrfm_wait *wait)
 {
 	struct vrfm_pause pause = vrfm_pause_begin(wait);
-	int ret;
+	ktime_t until;
+	int seen, ret;
 
 	atomic_inc(&vdev->waiting);
 	ret = rt_mutex_lock_killable(&vdev->waiter_lock);
-	if (!ret) {
-		ret = vrfm_write_wait(vdev, need, &pause);
-		rt_mutex_unlock(&vdev->waiter_lock);
+	if (ret)
+		goto out;
+	for (;;) {
+		seen = atomic_read_acquire(&vdev->room_changes);
+		if (vrfm_write_trylock(vdev, need, &pause, &until))
+			break;
+		ret = wait_event_killable_hrtimeout(vdev->room,
+						    atomic_read(&vdev->room_changes) != seen,
+						    ktime_sub(until, ktime_get()));
+		if (ret && ret != -ETIME) {
+			ret = -EINTR;
+			break;
+		}
+		ret = 0;
 	}
+	rt_mutex_unlock(&vdev->waiter_lock);
+out:
 	atomic_dec(&vdev->waiting);
 	wait->waited_ns += ktime_to_ns(ktime_sub(ktime_get(), pause.began));
 	return ret;
@@ -364,10 +294,32 @@ static int vrfm_write_queue(struct vrfm_dev *vdev, const struct vrfm_need *need,
 int vrfm_write_lock_for(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			struct vrfm_wait *wait)
 {
+	bool busy = atomic_read(&vdev->waiting), awaited = false;
+	struct vrfm_pause pause;
+	struct vrfm_link *link;
+	ktime_t until;
+
 	if (wait->nowait)
 		return vrfm_write_lock_at_once(vdev, need);
-	if (vrfm_write_overtake(vdev, need, wait))
+	/*
+	 * A step for all peers queues behind waiting writers. With the
+	 * transmitter off the step needs no room, and does not queue.
+	 */
+	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
+		return vrfm_write_queue(vdev, need, wait);
+	rt_mutex_lock(&vdev->write_lock);
+	pause = vrfm_pause_begin(wait);
+	/*
+	 * A step for one peer overtakes writers that wait for other peers. It
+	 * queues if a writer waits for the same peer.
+	 */
+	if (busy)
+		list_for_each_entry(link, &vdev->links, entry)
+			if (link->peer.node == need->node)
+				awaited = link->overload.awaited;
+	if (!awaited && vrfm_make_room_locked(vdev, need, &pause, &until))
 		return 0;
+	rt_mutex_unlock(&vdev->write_lock);
 	return vrfm_write_queue(vdev, need, wait);
 }
 
@@ -444,7 +396,9 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 			    u32 len, struct vrfm_block *block,
 			    struct vrfm_wait *wait)
 {
-	int ret = vrfm_scan_own(vdev, wait) ?: vrfm_write_lock(vdev, len, wait);
+	const struct vrfm_need need = { .len = len, .node = RFM2G_NODE_ALL };
+	int ret = vrfm_scan_own(vdev, wait) ?:
+		  vrfm_write_lock_for(vdev, &need, wait);
 
 	if (ret)
 		return ret;
@@ -507,38 +461,6 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 	return 0;
 }
 
-static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
-			    const void __user *buf, size_t len, bool nowait)
-{
-	u8 bounce[VRFM_SMALL] __aligned(8);
-
-	if (copy_from_user(bounce, buf, len))
-		return -EFAULT;
-	return vrfm_store(vdev, offset, bounce, len, nowait);
-}
-
-/* Return BLOCK, or a new block if adapters may still read BLOCK. */
-static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
-{
-	if (block && refcount_read(&block->refs) == 1)
-		return block;
-	vrfm_block_put(block);
-	return vrfm_block_alloc(len);
-}
-
-static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
-			   struct vrfm_block *block, const void __user *buf,
-			   size_t len, struct vrfm_wait *wait)
-{
-	if (!block)
-		return -ENOMEM;
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	if (copy_from_user(block->bytes, buf, len))
-		return -EFAULT;
-	return vrfm_store_block(vdev, offset, block->bytes, len, block, wait);
-}
-
 static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
 {
 	struct vrfm_link *link;
@@ -575,29 +497,44 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
 {
+	struct vrfm_wait wait = vrfm_wait_begin(nowait);
 	const u32 lead = offset % VRFM_WIRE_ALIGN;
+	u8 bounce[VRFM_SMALL] __aligned(8);
 	struct vrfm_block *block = NULL;
-	struct vrfm_wait wait;
 	size_t step, most;
 	int ret = 0;
 
 	*done = 0;
 	if (len <= VRFM_SMALL) {
-		ret = vrfm_write_small(vdev, offset, buf, len, nowait);
+		if (copy_from_user(bounce, buf, len))
+			return -EFAULT;
+		ret = vrfm_store_block(vdev, offset, bounce, len, NULL, &wait);
 		*done = ret ? 0 : len;
 		return ret;
 	}
 	most = vrfm_step(vdev, len);
 	while (*done < len && !ret) {
-		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
+		if ((lead + *done) % VRFM_WAIT_BYTES == 0)
 			wait = vrfm_wait_begin(nowait);
 		step = len - *done;
 		/* Let each step except the last end at an aligned word. */
 		if (len > most)
 			step = min(step, most - (lead + *done) % most);
-		block = vrfm_block_again(block, min(most, len));
-		ret = vrfm_write_step(vdev, offset + *done, block, buf + *done,
-				      step, &wait);
+		/* Adapters may still read the block of an earlier step. */
+		if (!block || refcount_read(&block->refs) != 1) {
+			vrfm_block_put(block);
+			block = vrfm_block_alloc(min(most, len));
+			if (!block)
+				return -ENOMEM;
+		}
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		else if (copy_from_user(block->bytes, buf + *done, step))
+			ret = -EFAULT;
+		else
+			ret = vrfm_store_block(vdev, offset + *done,
+					       block->bytes, step, block,
+					       &wait);
 		*done += ret ? 0 : step;
 	}
 	vrfm_block_put(block);
