@@ -42,46 +42,6 @@ static void vrfm_mem_free_pages(struct vrfm_mem *mem)
 	kvfree(mem->pages);
 }
 
-/*
- * Check whether the machine can hold the memory, before the first page is
- * allocated. Without this check, a size that is too large would take all free
- * memory before it fails. That takes long, and evicts memory of other users. A
- * sixteenth of the size is for bitmaps and tables.
- */
-static bool vrfm_mem_fits(unsigned long npages)
-{
-	return npages + npages / 16 <= (unsigned long)si_mem_available();
-}
-
-static int vrfm_mem_alloc_pages(struct vrfm_mem *mem, unsigned long npages)
-{
-	/*
-	 * Fail instead of killing tasks, because the size may be a mistake of
-	 * the admin.
-	 */
-	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_NOWARN |
-			  __GFP_RETRY_MAYFAIL;
-	struct page *page;
-
-	mem->npages = 0;
-	mem->pages = NULL;
-	if (!vrfm_mem_fits(npages))
-		return -ENOMEM;
-	mem->pages = kvmalloc_array(npages, sizeof(*mem->pages), GFP_KERNEL);
-	if (!mem->pages)
-		return -ENOMEM;
-	while (mem->npages < npages) {
-		page = fatal_signal_pending(current) ? NULL : alloc_page(gfp);
-		if (!page) {
-			vrfm_mem_free_pages(mem);
-			return -ENOMEM;
-		}
-		mem->pages[mem->npages++] = page;
-		cond_resched();
-	}
-	return 0;
-}
-
 /**
  * vrfm_mem_alloc - allocate a memory that contains zeroes
  * @mem: set to the pages and their mapping
@@ -92,17 +52,41 @@ static int vrfm_mem_alloc_pages(struct vrfm_mem *mem, unsigned long npages)
  */
 int vrfm_mem_alloc(struct vrfm_mem *mem, u64 size)
 {
-	int ret;
+	/*
+	 * Fail instead of killing tasks, because the size may be a mistake of
+	 * the admin.
+	 */
+	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_NOWARN |
+			  __GFP_RETRY_MAYFAIL;
+	unsigned long npages = size >> PAGE_SHIFT;
+	struct page *page;
 
-	ret = vrfm_mem_alloc_pages(mem, size >> PAGE_SHIFT);
-	if (ret)
-		return ret;
-	mem->vaddr = vmap(mem->pages, mem->npages, VM_MAP, PAGE_KERNEL);
-	if (!mem->vaddr) {
-		vrfm_mem_free_pages(mem);
+	mem->npages = 0;
+	mem->pages = NULL;
+	/*
+	 * Check whether the machine can hold the memory, before the first page
+	 * is allocated. Without this check, a size that is too large would take
+	 * all free memory before it fails. That takes long, and evicts memory
+	 * of other users. A sixteenth of the size is for bitmaps and tables.
+	 */
+	if (npages + npages / 16 > (unsigned long)si_mem_available())
 		return -ENOMEM;
+	mem->pages = kvmalloc_array(npages, sizeof(*mem->pages), GFP_KERNEL);
+	if (!mem->pages)
+		return -ENOMEM;
+	while (mem->npages < npages) {
+		page = fatal_signal_pending(current) ? NULL : alloc_page(gfp);
+		if (!page)
+			goto free;
+		mem->pages[mem->npages++] = page;
+		cond_resched();
 	}
-	return 0;
+	mem->vaddr = vmap(mem->pages, mem->npages, VM_MAP, PAGE_KERNEL);
+	if (mem->vaddr)
+		return 0;
+free:
+	vrfm_mem_free_pages(mem);
+	return -ENOMEM;
 }
 
 /**
@@ -143,48 +127,6 @@ void vrfm_mem_free(struct vrfm_mem *mem)
 	vrfm_mem_free_pages(mem);
 }
 
-static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
-		     enum vrfm_own own)
-{
-	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
-	unsigned long *live = READ_ONCE(vdev->live);
-
-	if (own == VRFM_OWN_SET)
-		bitmap_set(vdev->own, first, n);
-	if (own != VRFM_OWN_CLEAR)
-		return;
-	bitmap_clear(vdev->own, first, n);
-	if (live)
-		bitmap_set(live, first, n);
-}
-
-/*
- * Store bytes into the twin of the page as well, so that the scanner does not
- * take them for a store through a mapping.
- */
-static void vrfm_twin_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
-			    u32 len)
-{
-	struct vrfm_twin *twin = vdev->twins[offset >> PAGE_SHIFT];
-
-	if (twin)
-		memcpy((void *)twin->words + offset_in_page(offset), buf, len);
-}
-
-/* Store bytes inside one page. */
-static void vrfm_page_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
-			    u32 len, enum vrfm_own own)
-{
-	spinlock_t *lock = vrfm_page_lock(vdev, offset);
-
-	spin_lock_bh(lock);
-	vrfm_copy(vdev->mem.vaddr + offset, buf, len);
-	vrfm_twin_store(vdev, offset, buf, len);
-	vrfm_own(vdev, offset, len, own);
-	vrfm_touched(vdev, offset, len);
-	spin_unlock_bh(lock);
-}
-
 /**
  * vrfm_mem_store - store into the memory
  * @vdev: device
@@ -198,16 +140,42 @@ static void vrfm_page_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
 void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 		    enum vrfm_own own)
 {
-	u32 part;
+	unsigned long *live;
+	struct vrfm_twin *twin;
+	u32 part, first, n;
 
 	/*
 	 * Order these bytes after earlier stores: a reader that sees these
 	 * bytes sees the earlier stores as well.
 	 */
 	smp_wmb();
+	/* Store the bytes page by page. */
 	for (; len; offset += part, buf += part, len -= part) {
+		spinlock_t *lock = vrfm_page_lock(vdev, offset);
+
 		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
-		vrfm_page_store(vdev, offset, buf, part, own);
+		spin_lock_bh(lock);
+		vrfm_copy(vdev->mem.vaddr + offset, buf, part);
+		/*
+		 * Store into the twin of the page as well, so that the scanner
+		 * does not take the bytes for a store through a mapping.
+		 */
+		twin = vdev->twins[offset >> PAGE_SHIFT];
+		if (twin)
+			memcpy((void *)twin->words + offset_in_page(offset),
+			       buf, part);
+		first = vrfm_word_first(offset);
+		n = vrfm_word_count(offset, part);
+		if (own == VRFM_OWN_SET) {
+			bitmap_set(vdev->own, first, n);
+		} else if (own == VRFM_OWN_CLEAR) {
+			bitmap_clear(vdev->own, first, n);
+			live = READ_ONCE(vdev->live);
+			if (live)
+				bitmap_set(live, first, n);
+		}
+		vrfm_touched(vdev, offset, part);
+		spin_unlock_bh(lock);
 	}
 }
 
@@ -243,29 +211,6 @@ void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 	smp_rmb();
 }
 
-/*
- * Copy bytes to a program through a buffer on the stack. copy_to_user() may
- * copy bytes one by one, and would tear words that are being stored. Each step
- * except the last ends at an offset that is a multiple of 8.
- */
-static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
-			   size_t len)
-{
-	u64 bounce[VRFM_BOUNCE / sizeof(u64)];
-	size_t step;
-
-	for (; len; offset += step, buf += step, len -= step) {
-		step = min_t(size_t, len, VRFM_BOUNCE - offset % sizeof(u64));
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		vrfm_copy_out(bounce, vdev->mem.vaddr + offset, step);
-		if (copy_to_user(buf, bounce, step))
-			return -EFAULT;
-		cond_resched();
-	}
-	return 0;
-}
-
 /**
  * vrfm_read - copy bytes from the memory to a program
  * @vdev: device
@@ -281,10 +226,27 @@ static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
  */
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len)
 {
-	u64 word;
+	u64 bounce[VRFM_BOUNCE / sizeof(u64)];
+	size_t step;
 
-	if (len > sizeof(word) || !is_power_of_2(len) || !IS_ALIGNED(offset, len))
-		return vrfm_read_block(vdev, offset, buf, len);
-	vrfm_mem_load(vdev, offset, &word, len);
-	return copy_to_user(buf, &word, len) ? -EFAULT : 0;
+	if (len <= sizeof(u64) && is_power_of_2(len) &&
+	    IS_ALIGNED(offset, len)) {
+		vrfm_mem_load(vdev, offset, bounce, len);
+		return copy_to_user(buf, bounce, len) ? -EFAULT : 0;
+	}
+	/*
+	 * Copy the bytes through a buffer on the stack. copy_to_user() may copy
+	 * bytes one by one, and would tear words that are being stored. Each
+	 * step except the last ends at an offset that is a multiple of 8.
+	 */
+	for (; len; offset += step, buf += step, len -= step) {
+		step = min_t(size_t, len, VRFM_BOUNCE - offset % sizeof(u64));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		vrfm_copy_out(bounce, vdev->mem.vaddr + offset, step);
+		if (copy_to_user(buf, bounce, step))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
 }
