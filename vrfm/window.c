@@ -51,28 +51,12 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 	vrfm_rate_add(&link->meter.tx, jiffies, req->local.len);
 }
 
-/*
- * Return the flag ANSWER if the peer shall acknowledge the message at once.
- * Without the flag, the acknowledgment may come a tick later, and this node
- * cannot write the next block directly before it has arrived.
- */
-static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
-				  const struct vrfm_slot *slot)
-{
-	lockdep_assert_held(&link->lock);
-	if (slot->type != VRFM_WIRE_UPDATE || !link->direct.answers)
-		return 0;
-	link->direct.answers--;
-	return VRFM_WIRE_ANSWER;
-}
-
 static void vrfm_slot_post_locked(struct vrfm_link *link)
 {
 	struct vrfm_slot *slot = vrfm_slot(link, link->window.posted + 1);
-	const struct vrfm_head head = {
+	struct vrfm_head head = {
 		.type = slot->type,
-		.flags = slot->flags | vrfm_link_flags(link) |
-			 vrfm_slot_answer_locked(link, slot),
+		.flags = slot->flags | vrfm_link_flags(link),
 		.sequence = link->window.posted + 1,
 		.applied = link->receipt.sequence,
 		.serial = slot->serial,
@@ -80,6 +64,15 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 	};
 
 	lockdep_assert_held(&link->lock);
+	/*
+	 * Let the peer acknowledge the message at once. Without the flag
+	 * ANSWER, the acknowledgment may come a tick later, and this node
+	 * cannot write the next block directly before it has arrived.
+	 */
+	if (slot->type == VRFM_WIRE_UPDATE && link->direct.answers) {
+		link->direct.answers--;
+		head.flags |= VRFM_WIRE_ANSWER;
+	}
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
 	slot->closed = true;
 	/*
@@ -130,7 +123,7 @@ void vrfm_wake_writers(struct vrfm_dev *vdev)
 {
 	/*
 	 * Make the change of the condition visible before that of room_changes.
-	 * Pairs with the acquire in vrfm_write_wait().
+	 * Pairs with the acquire in vrfm_write_queue().
 	 */
 	smp_mb__before_atomic();
 	atomic_inc(&vdev->room_changes);
@@ -297,18 +290,6 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 	return jiffies_to_msecs(jiffies - vrfm_slot(link, oldest)->opened);
 }
 
-/*
- * Return the length of the longest run that always fits into an empty message,
- * whatever its offset in the memory is.
- */
-static u32 vrfm_link_payload(const struct vrfm_link *link)
-{
-	return ALIGN_DOWN(link->conn.max_msg - sizeof(struct vrfm_wire_head) -
-				  sizeof(struct vrfm_wire_run),
-			  VRFM_WIRE_ALIGN) -
-	       VRFM_WIRE_ALIGN;
-}
-
 /**
  * vrfm_link_open_locked - open a message
  * @link: link that has a free message; its lock and vrfm_dev.write_lock are
@@ -338,19 +319,6 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	return slot;
 }
 
-/* Return the open message if it can take a run of TYPE, or NULL if not. */
-static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
-						  u8 type)
-{
-	struct vrfm_slot *slot = vrfm_slot(link, link->window.opened);
-
-	lockdep_assert_held(&link->lock);
-	if (!link->window.opened || slot->closed || slot->type != type ||
-	    !vrfm_pack_room(&slot->pack))
-		return NULL;
-	return slot;
-}
-
 /**
  * vrfm_link_need - return the number of messages that a run may need
  * @link: link that is up
@@ -363,7 +331,16 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
  */
 u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 {
-	return max_t(u32, 1, DIV_ROUND_UP(len, vrfm_link_payload(link)));
+	/*
+	 * Length of the longest run that always fits into an empty message,
+	 * whatever its offset in the memory is.
+	 */
+	u32 payload = ALIGN_DOWN(link->conn.max_msg -
+				 sizeof(struct vrfm_wire_head) -
+				 sizeof(struct vrfm_wire_run),
+				 VRFM_WIRE_ALIGN) - VRFM_WIRE_ALIGN;
+
+	return max_t(u32, 1, DIV_ROUND_UP(len, payload));
 }
 
 /**
@@ -382,26 +359,6 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 		vrfm_direct_has_room(link, len));
 }
 
-/*
- * Close a full message and open the next one. If the present write continues in
- * the next message, the full message contains only a part of it. So the full
- * message gets the serial of the previous write, and the flag DIRECT, which
- * notifies the receiver that the message also contains bytes of a later write.
- */
-static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
-{
-	struct vrfm_slot *full = vrfm_slot(link, link->window.opened);
-
-	lockdep_assert_held(&link->lock);
-	if (link->window.opened && link->state == VRFM_READY &&
-	    type == VRFM_WIRE_UPDATE && full->type == type &&
-	    full->serial == link->vdev->serial) {
-		full->serial--;
-		full->flags |= VRFM_WIRE_DIRECT;
-	}
-	return vrfm_link_open_locked(link, type);
-}
-
 /**
  * vrfm_link_append_locked - append a run, and open messages as needed
  * @link: link with room for the run, with its lock held
@@ -413,14 +370,33 @@ static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 			     const void *bytes, u32 len)
 {
+	u64 serial = link->vdev->serial;
 	struct vrfm_slot *slot;
 	u32 n;
 
 	lockdep_assert_held(&link->lock);
 	for (; len; offset += n, bytes += n, len -= n) {
-		slot = vrfm_link_growing_locked(link, type) ?:
-		       vrfm_link_next_locked(link, type);
-		slot->serial = link->vdev->serial;
+		/* Open a message if the newest one cannot take the run. */
+		slot = vrfm_slot(link, link->window.opened);
+		if (!link->window.opened || slot->closed ||
+		    slot->type != type || !vrfm_pack_room(&slot->pack)) {
+			/*
+			 * If the newest message contains only a part of the
+			 * present write, it gets the serial of the previous
+			 * write, and the flag DIRECT, which notifies the
+			 * receiver that the message also contains bytes of a
+			 * later write.
+			 */
+			if (link->window.opened && slot->type == type &&
+			    slot->serial == serial &&
+			    type == VRFM_WIRE_UPDATE &&
+			    link->state == VRFM_READY) {
+				slot->serial--;
+				slot->flags |= VRFM_WIRE_DIRECT;
+			}
+			slot = vrfm_link_open_locked(link, type);
+		}
+		slot->serial = serial;
 		if (type == VRFM_WIRE_UPDATE)
 			link->direct.update = link->window.opened;
 		n = vrfm_pack_run(&slot->pack, offset, bytes, len);
