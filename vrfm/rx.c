@@ -36,20 +36,6 @@ static void vrfm_rx_protocol_error(struct vrfm_link *link)
 	vrfm_link_protocol_error(link);
 }
 
-static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
-{
-	const void *at = msg + sizeof(struct vrfm_wire_head);
-	struct vrfm_run run;
-
-	while (count--) {
-		at = vrfm_proto_next_run(at, &run);
-		trace_vrfm_apply(link->vdev->unit, link->peer.node, run.offset,
-				 run.len);
-		vrfm_mem_store(link->vdev, run.offset, run.bytes, run.len,
-			       VRFM_OWN_CLEAR);
-	}
-}
-
 /*
  * Raise an event, or hold it until this node has caught up with the sender.
  * While it catches up, it may lack writes that the sender made before the
@@ -110,106 +96,46 @@ static void vrfm_rx_left_behind(struct vrfm_link *link)
 	vrfm_link_say(link, VRFM_SAY_LEFT);
 }
 
-static void vrfm_rx_synced(struct vrfm_link *link)
-{
-	struct vrfm_rx *rx = &link->rx;
-	u32 i;
-
-	if (!rx->synced)
-		vrfm_rx_become(link, true, false);
-	for (i = 0; i < rx->nheld; i++)
-		vrfm_event_raise(link->vdev, rx->held[i].event, link->peer.node,
-				 rx->held[i].data);
-	rx->nheld = 0;
-}
-
-/* Process a header: acknowledgments, GRANT, and the answer to a STAGE. */
-static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
-			 u32 len)
-{
-	bool news, answered, granted = head->flags & VRFM_WIRE_GRANT;
-
-	spin_lock_bh(&link->lock);
-	link->counts.bytes_received += len;
-	vrfm_rate_add(&link->meter.rx, jiffies, len);
-	vrfm_latency_end_locked(link, head->applied);
-	news = link->window.acked != head->applied ||
-	       link->window.granted != granted;
-	WRITE_ONCE(link->window.acked, head->applied);
-	link->window.granted = granted;
-	link->conn.heard = jiffies;
-	vrfm_status_heard_locked(link);
-	answered = link->direct.answered != head->staged;
-	WRITE_ONCE(link->direct.answered, head->staged);
-	spin_unlock_bh(&link->lock);
-	if (news)
-		vrfm_link_wake_writers(link);
-	if (answered)
-		vrfm_stage_kick(link->vdev);
-}
-
-static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
-{
-	const void *at = msg + sizeof(struct vrfm_wire_head);
-	struct vrfm_run run;
-
-	while (count--) {
-		at = vrfm_proto_next_run(at, &run);
-		trace_vrfm_image(link->vdev->unit, link->peer.node, run.offset,
-				 run.len);
-		vrfm_resync_merge(link, &run);
-	}
-}
-
-static void vrfm_rx_gone_locked(struct vrfm_link *link,
-				const struct vrfm_note *note)
-{
-	struct vrfm_history *reported = &link->report.history[note->node];
-	const struct vrfm_life life = {
-		.epoch = note->id,
-		.serial = note->value,
-		.tie_breaker = note->number,
-		.synced = note->flags & VRFM_GONE_SYNCED,
-		.direct = note->flags & VRFM_GONE_DIRECT,
-	};
-
-	lockdep_assert_held(&link->lock);
-	if (note->flags & VRFM_GONE_NEWEST)
-		*reported = (struct vrfm_history){ };
-	vrfm_history_add(reported, &life);
-	__set_bit(note->node, link->report.known);
-}
-
-static void vrfm_rx_note_locked(struct vrfm_link *link,
-				const struct vrfm_note *note)
-{
-	lockdep_assert_held(&link->lock);
-	if (note->kind == VRFM_NOTE_INFO) {
-		link->report.info = *note;
-		link->report.info_at = ktime_get();
-		if (note->number != link->request.begun)
-			link->request.load = note->number;
-	} else if (note->kind == VRFM_NOTE_LOAD) {
-		link->request.load = note->number;
-		link->report.info.flags &= ~VRFM_INFO_COMPLETE;
-	} else if (note->kind == VRFM_NOTE_SWEPT) {
-		link->pull.swept = note->number;
-	} else if (note->kind == VRFM_NOTE_PULLED) {
-		link->pull.arrived = note->number + 1;
-		WRITE_ONCE(link->pull.pending, false);
-		WRITE_ONCE(link->pull.not_serving, false);
-	} else {
-		vrfm_rx_gone_locked(link, note);
-	}
-}
-
 static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
 {
+	struct vrfm_history *reported;
 	struct vrfm_note note;
 
 	vrfm_proto_note(msg, &note);
 	spin_lock_bh(&link->lock);
-	vrfm_rx_note_locked(link, &note);
+	switch (note.kind) {
+	case VRFM_NOTE_INFO:
+		link->report.info = note;
+		link->report.info_at = ktime_get();
+		if (note.number != link->request.begun)
+			link->request.load = note.number;
+		break;
+	case VRFM_NOTE_LOAD:
+		link->request.load = note.number;
+		link->report.info.flags &= ~VRFM_INFO_COMPLETE;
+		break;
+	case VRFM_NOTE_SWEPT:
+		link->pull.swept = note.number;
+		break;
+	case VRFM_NOTE_PULLED:
+		link->pull.arrived = note.number + 1;
+		WRITE_ONCE(link->pull.pending, false);
+		WRITE_ONCE(link->pull.not_serving, false);
+		break;
+	default:
+		/* VRFM_NOTE_GONE: a life in the history of a node. */
+		reported = &link->report.history[note.node];
+		if (note.flags & VRFM_GONE_NEWEST)
+			*reported = (struct vrfm_history){ };
+		vrfm_history_add(reported, &(struct vrfm_life){
+			.epoch = note.id,
+			.serial = note.value,
+			.tie_breaker = note.number,
+			.synced = note.flags & VRFM_GONE_SYNCED,
+			.direct = note.flags & VRFM_GONE_DIRECT,
+		});
+		__set_bit(note.node, link->report.known);
+	}
 	spin_unlock_bh(&link->lock);
 	vrfm_catchup_kick(link);
 	vrfm_resync_kick(link->vdev);
@@ -253,44 +179,49 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			 const struct vrfm_head *head)
 {
-	bool synced = head->flags & VRFM_WIRE_SYNCED;
+	const void *at = msg + sizeof(struct vrfm_wire_head);
+	struct vrfm_dev *vdev = link->vdev;
+	u32 i, node = link->peer.node;
+	struct vrfm_rx *rx = &link->rx;
+	struct vrfm_run run;
 
-	if (!synced)
+	if (!(head->flags & VRFM_WIRE_SYNCED))
 		vrfm_rx_left_behind(link);
-	if (head->type == VRFM_WIRE_UPDATE)
-		vrfm_rx_update(link, msg, head->count);
-	else if (head->type == VRFM_WIRE_IMAGE)
-		vrfm_rx_image(link, msg, head->count);
-	else if (head->type == VRFM_WIRE_NOTE)
+	switch (head->type) {
+	case VRFM_WIRE_UPDATE:
+		for (i = 0; i < head->count; i++) {
+			at = vrfm_proto_next_run(at, &run);
+			trace_vrfm_apply(vdev->unit, node, run.offset, run.len);
+			vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
+				       VRFM_OWN_CLEAR);
+		}
+		break;
+	case VRFM_WIRE_IMAGE:
+		for (i = 0; i < head->count; i++) {
+			at = vrfm_proto_next_run(at, &run);
+			trace_vrfm_image(vdev->unit, node, run.offset, run.len);
+			vrfm_resync_merge(link, &run);
+		}
+		break;
+	case VRFM_WIRE_NOTE:
 		vrfm_rx_note(link, msg);
-	else if (head->type == VRFM_WIRE_PULL)
+		break;
+	case VRFM_WIRE_PULL:
 		vrfm_rx_pull(link, msg);
-	else if (head->type == VRFM_WIRE_STAGE)
+		break;
+	case VRFM_WIRE_STAGE:
 		vrfm_direct_rx_stage(link, msg);
-	if (synced)
-		vrfm_rx_synced(link);
+	}
+	if (head->flags & VRFM_WIRE_SYNCED) {
+		if (!rx->synced)
+			vrfm_rx_become(link, true, false);
+		for (i = 0; i < rx->nheld; i++)
+			vrfm_event_raise(vdev, rx->held[i].event, node,
+					 rx->held[i].data);
+		rx->nheld = 0;
+	}
 	if (head->type == VRFM_WIRE_EVENT)
 		vrfm_rx_event(link, msg);
-}
-
-/* Record that a message is applied. Acknowledge it at once or after a tick. */
-static void vrfm_rx_over(struct vrfm_link *link, const struct vrfm_head *head)
-{
-	bool later = false;
-
-	spin_lock_bh(&link->lock);
-	link->receipt.sequence = head->sequence;
-	link->receipt.serial = head->serial;
-	link->receipt.direct = head->flags & VRFM_WIRE_DIRECT;
-	link->counts.received++;
-	if (head->flags & VRFM_WIRE_ANSWER ||
-	    link->receipt.sequence - link->receipt.acked >= VRFM_ACK_EVERY)
-		vrfm_link_ack_locked(link);
-	else
-		later = link->receipt.acked != link->receipt.sequence;
-	spin_unlock_bh(&link->lock);
-	if (later)
-		queue_delayed_work(vrfm_wq, &link->ack.work, 1);
 }
 
 static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
@@ -304,18 +235,52 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 		.answered = link->direct.answered,
 		.size = link->vdev->params.size,
 	};
+	bool granted, news, answered, later = false;
 	struct vrfm_head head;
 
 	if (vrfm_proto_check(msg, len, &seen, &head)) {
 		vrfm_rx_protocol_error(link);
 		return;
 	}
-	vrfm_rx_head(link, &head, len);
+	/* Process acknowledgments, GRANT, and the answer to a STAGE. */
+	granted = head.flags & VRFM_WIRE_GRANT;
+	spin_lock_bh(&link->lock);
+	link->counts.bytes_received += len;
+	vrfm_rate_add(&link->meter.rx, jiffies, len);
+	vrfm_latency_end_locked(link, head.applied);
+	news = link->window.acked != head.applied ||
+	       link->window.granted != granted;
+	WRITE_ONCE(link->window.acked, head.applied);
+	link->window.granted = granted;
+	link->conn.heard = jiffies;
+	vrfm_status_heard_locked(link);
+	answered = link->direct.answered != head.staged;
+	WRITE_ONCE(link->direct.answered, head.staged);
+	spin_unlock_bh(&link->lock);
+	if (news)
+		vrfm_link_wake_writers(link);
+	if (answered)
+		vrfm_stage_kick(link->vdev);
 	if (head.type == VRFM_WIRE_ACK)
 		return;
+
 	vrfm_rx_body(link, msg, &head);
+
+	/* The message is applied: acknowledge it at once or after a tick. */
 	link->rx.sequence = head.sequence;
-	vrfm_rx_over(link, &head);
+	spin_lock_bh(&link->lock);
+	link->receipt.sequence = head.sequence;
+	link->receipt.serial = head.serial;
+	link->receipt.direct = head.flags & VRFM_WIRE_DIRECT;
+	link->counts.received++;
+	if (head.flags & VRFM_WIRE_ANSWER ||
+	    link->receipt.sequence - link->receipt.acked >= VRFM_ACK_EVERY)
+		vrfm_link_ack_locked(link);
+	else
+		later = link->receipt.acked != link->receipt.sequence;
+	spin_unlock_bh(&link->lock);
+	if (later)
+		queue_delayed_work(vrfm_wq, &link->ack.work, 1);
 }
 
 /**

@@ -219,7 +219,7 @@ end:	do
 	od
 }
 
-/* Model of vrfm_rx_head(): A receives an acknowledgement, which frees a slot of the window. */
+/* Model of vrfm_rx_message(): A receives an acknowledgement, which frees a slot of the window. */
 active proctype acknowledged()
 {
 end:	do
