@@ -36,18 +36,6 @@ void vrfm_hello_encode(struct vrfm_wire_hello *wire,
 	};
 }
 
-static enum vrfm_reject vrfm_hello_judge(const struct vrfm_hello *own,
-					 const struct vrfm_hello *peer)
-{
-	if (peer->network != own->network)
-		return VRFM_REJECT_NETWORK;
-	if (peer->size != own->size)
-		return VRFM_REJECT_SIZE;
-	if (peer->node == own->node)
-		return VRFM_REJECT_NODE;
-	return peer->to != own->node ? VRFM_REJECT_UNKNOWN : VRFM_REJECT_NONE;
-}
-
 /**
  * vrfm_hello_decode - decode a hello, and check whether its sender may be a
  * peer
@@ -78,7 +66,13 @@ enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
 		.size = (u64)le32_to_cpu(wire.npages) * VRFM_WIRE_PAGE,
 		.epoch = le64_to_cpu(wire.epoch),
 	};
-	return vrfm_hello_judge(own, peer);
+	if (peer->network != own->network)
+		return VRFM_REJECT_NETWORK;
+	if (peer->size != own->size)
+		return VRFM_REJECT_SIZE;
+	if (peer->node == own->node)
+		return VRFM_REJECT_NODE;
+	return peer->to != own->node ? VRFM_REJECT_UNKNOWN : VRFM_REJECT_NONE;
 }
 
 /**
@@ -140,54 +134,31 @@ static u32 vrfm_run_room(u32 len)
 	return sizeof(struct vrfm_wire_run) + ALIGN(len, VRFM_WIRE_ALIGN);
 }
 
-/*
- * Check a run in a message of which LEFT bytes remain. Return the number of
- * bytes that the run takes in the message, or 0 if the run is invalid.
- */
-static u32 vrfm_run_check(const void *at, u32 left, u64 size)
-{
-	struct vrfm_wire_run wire;
-	u32 offset, len;
-
-	if (left < sizeof(wire))
-		return 0;
-	memcpy(&wire, at, sizeof(wire));
-	offset = le32_to_cpu(wire.offset);
-	len = le32_to_cpu(wire.len);
-	if (!len || len > left - sizeof(wire) || vrfm_run_room(len) > left)
-		return 0;
-	if (offset > size || len > size - offset)
-		return 0;
-	return vrfm_run_room(len);
-}
-
 static int vrfm_runs_check(const void *at, const struct vrfm_head *head,
 			   u64 size)
 {
+	struct vrfm_wire_run wire;
 	u32 left = head->len;
-	u32 taken;
+	u32 offset, len;
 	u16 i;
 
 	if (!head->count)
 		return -EPROTO;
 	for (i = 0; i < head->count; i++) {
-		taken = vrfm_run_check(at, left, size);
-		if (!taken)
+		if (left < sizeof(wire))
 			return -EPROTO;
-		at += taken;
-		left -= taken;
+		memcpy(&wire, at, sizeof(wire));
+		offset = le32_to_cpu(wire.offset);
+		len = le32_to_cpu(wire.len);
+		if (!len || len > left - sizeof(wire) ||
+		    vrfm_run_room(len) > left)
+			return -EPROTO;
+		if (offset > size || len > size - offset)
+			return -EPROTO;
+		at += vrfm_run_room(len);
+		left -= vrfm_run_room(len);
 	}
 	return left ? -EPROTO : 0;
-}
-
-static int vrfm_event_check(const void *at, const struct vrfm_head *head)
-{
-	struct vrfm_wire_event wire;
-
-	if (head->len != sizeof(wire))
-		return -EPROTO;
-	memcpy(&wire, at, sizeof(wire));
-	return le32_to_cpu(wire.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
 }
 
 /*
@@ -207,16 +178,6 @@ static int vrfm_image_check(const void *at, const struct vrfm_head *head,
 			ret = -EPROTO;
 	}
 	return ret;
-}
-
-static int vrfm_note_check(const void *at, const struct vrfm_head *head)
-{
-	struct vrfm_wire_note wire;
-
-	if (head->len != sizeof(wire))
-		return -EPROTO;
-	memcpy(&wire, at, sizeof(wire));
-	return !wire.kind || wire.kind >= VRFM_NOTES ? -EPROTO : 0;
 }
 
 static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
@@ -263,44 +224,35 @@ static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
 static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 			   const struct vrfm_seen *seen)
 {
-	u64 size = seen->size;
+	struct vrfm_wire_event event;
+	struct vrfm_wire_note note;
 
 	if (head->type == VRFM_WIRE_UPDATE)
-		return vrfm_runs_check(at, head, size);
+		return vrfm_runs_check(at, head, seen->size);
 	if (head->type == VRFM_WIRE_IMAGE)
-		return vrfm_image_check(at, head, size);
+		return vrfm_image_check(at, head, seen->size);
 	if (head->count)
 		return -EPROTO;
-	if (head->type == VRFM_WIRE_EVENT)
-		return vrfm_event_check(at, head);
-	if (head->type == VRFM_WIRE_NOTE)
-		return vrfm_note_check(at, head);
-	if (head->type == VRFM_WIRE_PULL)
-		return vrfm_pull_check(at, head, size);
-	if (head->type == VRFM_WIRE_STAGE)
+	switch (head->type) {
+	case VRFM_WIRE_EVENT:
+		if (head->len != sizeof(event))
+			return -EPROTO;
+		memcpy(&event, at, sizeof(event));
+		if (le32_to_cpu(event.event) > RFM2G_EVENT_INTR4)
+			return -EPROTO;
+		return 0;
+	case VRFM_WIRE_NOTE:
+		if (head->len != sizeof(note))
+			return -EPROTO;
+		memcpy(&note, at, sizeof(note));
+		return !note.kind || note.kind >= VRFM_NOTES ? -EPROTO : 0;
+	case VRFM_WIRE_PULL:
+		return vrfm_pull_check(at, head, seen->size);
+	case VRFM_WIRE_STAGE:
 		return vrfm_stage_check(at, head, seen);
-	return head->len ? -EPROTO : 0;
-}
-
-/*
- * Check the numbers in a header. The sequence must have no gap. The numbers of
- * the last applied message and of the last answered STAGE must not decrease,
- * and must not exceed the numbers that this node has sent.
- */
-static int vrfm_numbers_check(const struct vrfm_head *head,
-			      const struct vrfm_seen *seen)
-{
-	u64 number = seen->sequence;
-
-	if (head->type != VRFM_WIRE_ACK)
-		number++;
-	if (head->sequence != number)
-		return -EPROTO;
-	if (head->applied < seen->applied || head->applied > seen->sent)
-		return -EPROTO;
-	if (head->staged < seen->answered || head->staged > seen->told)
-		return -EPROTO;
-	return 0;
+	default:
+		return head->len ? -EPROTO : 0;
+	}
 }
 
 /**
@@ -315,8 +267,8 @@ static int vrfm_numbers_check(const struct vrfm_head *head,
 int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 		     struct vrfm_head *head)
 {
+	u64 sequence = seen->sequence;
 	struct vrfm_wire_head wire;
-	int ret;
 
 	if (len < sizeof(wire) || len > VRFM_WIRE_MAX)
 		return -EPROTO;
@@ -335,8 +287,21 @@ int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 	    wire.flags & ~VRFM_WIRE_FLAGS ||
 	    head->len != len - sizeof(wire))
 		return -EPROTO;
-	ret = vrfm_numbers_check(head, seen);
-	return ret ?: vrfm_body_check(msg + sizeof(wire), head, seen);
+	/* The sequence must have no gap. */
+	if (head->type != VRFM_WIRE_ACK)
+		sequence++;
+	if (head->sequence != sequence)
+		return -EPROTO;
+	/*
+	 * The numbers of the last applied message and of the last answered
+	 * STAGE must not decrease, and must not exceed the numbers that this
+	 * node has sent.
+	 */
+	if (head->applied < seen->applied || head->applied > seen->sent)
+		return -EPROTO;
+	if (head->staged < seen->answered || head->staged > seen->told)
+		return -EPROTO;
+	return vrfm_body_check(msg + sizeof(wire), head, seen);
 }
 
 /**
