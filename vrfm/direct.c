@@ -111,20 +111,6 @@ void vrfm_block_put(struct vrfm_block *block)
 
 /* ---- direct writes into the peer's memory ---- */
 
-static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
-{
-	const struct vrfm_direct_path way = {
-		.min = READ_ONCE(link->vdev->params.direct_min),
-		.update = link->direct.update,
-		.acked = link->window.acked,
-		.staged = link->direct.staged,
-	};
-
-	lockdep_assert_held(&link->lock);
-	return link->direct.remote &&
-	       vrfm_direct_path_is_wanted(&way, offset, len);
-}
-
 /**
  * vrfm_direct_has_room - check whether a write finds room, if its bytes are
  * written directly
@@ -181,16 +167,6 @@ static void vrfm_direct_say_locked(struct vrfm_link *link, bool open,
 	vrfm_link_push_locked(link);
 }
 
-static struct vrfm_placed *vrfm_placed_find(struct vrfm_direct *direct)
-{
-	u32 i;
-
-	for (i = 0; i < VRFM_BLOCKS; i++)
-		if (!direct->placed[i].block)
-			return &direct->placed[i];
-	return NULL;
-}
-
 static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 {
 	struct vrfm_link *link = placed->link;
@@ -221,18 +197,6 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	return true;
 }
 
-/*
- * Check whether direct writes are already announced by DIRECT, or there is room
- * to announce them. The announcement takes a free message. If the direct write
- * cannot be posted after the announcement, its LEN bytes must still fit into
- * the remaining free messages.
- */
-static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
-{
-	return link->direct.open ||
-	       vrfm_link_free_locked(link) > vrfm_link_need(link, len);
-}
-
 /**
  * vrfm_direct_update_locked - write a block into the peer's memory if possible
  * @link: link that is READY, with its lock held; vrfm_dev.write_lock is held
@@ -247,7 +211,14 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block)
 {
 	struct vrfm_direct *direct = &link->direct;
-	struct vrfm_placed *placed = vrfm_placed_find(direct);
+	const struct vrfm_direct_path way = {
+		.min = READ_ONCE(link->vdev->params.direct_min),
+		.update = direct->update,
+		.acked = link->window.acked,
+		.staged = direct->staged,
+	};
+	struct vrfm_placed *placed = direct->placed;
+	const struct vrfm_placed *end = placed + VRFM_BLOCKS;
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
@@ -256,11 +227,20 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	 * can be written directly only when all messages with updates are
 	 * acknowledged.
 	 */
-	if (direct->remote && len >= READ_ONCE(link->vdev->params.direct_min))
+	if (direct->remote && len >= way.min)
 		direct->answers = VRFM_ACK_EVERY;
-	if (!placed || !link->conn.cb ||
-	    !vrfm_direct_may_locked(link, offset, len) ||
-	    !vrfm_direct_can_say(link, len))
+	while (placed < end && placed->block)
+		placed++;
+	if (placed == end || !link->conn.cb || !direct->remote ||
+	    !vrfm_direct_path_is_wanted(&way, offset, len))
+		return false;
+	/*
+	 * The announcement by DIRECT takes a free message. If the direct write
+	 * cannot be posted after the announcement, its bytes must still fit
+	 * into the remaining free messages.
+	 */
+	if (!direct->open &&
+	    vrfm_link_free_locked(link) <= vrfm_link_need(link, len))
 		return false;
 	/*
 	 * The announcement is sent before the present write, so it has the
@@ -282,7 +262,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 
 /*
  * Complete a direct write. After an error the block stays in the entry until
- * the link is DOWN; vrfm_direct_miss() then records its words as missed.
+ * the link is DOWN; vrfm_direct_down() then records its words as missed.
  */
 static void vrfm_placed_done(struct krdma_req *req, int status)
 {
@@ -305,23 +285,6 @@ static void vrfm_placed_done(struct krdma_req *req, int status)
 				   msecs_to_jiffies(VRFM_DIRECT_IDLE_MS));
 }
 
-static void vrfm_direct_settle_locked(struct vrfm_link *link)
-{
-	struct vrfm_direct *direct = &link->direct;
-	unsigned long end = direct->last +
-			    msecs_to_jiffies(VRFM_DIRECT_IDLE_MS);
-
-	lockdep_assert_held(&link->lock);
-	if (!link->conn.cb || !direct->open || direct->under_way)
-		return;
-	if (time_before(jiffies, end))
-		queue_delayed_work(vrfm_wq, &link->catchup.work, end - jiffies);
-	else if (vrfm_link_free_locked(link))
-		vrfm_direct_say_locked(link, false, link->vdev->serial);
-	else
-		link->window.wants_room = true;
-}
-
 /**
  * vrfm_direct_settle - withdraw the announcement of direct writes (flag DIRECT)
  * some time after the last direct write
@@ -331,9 +294,21 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
  */
 void vrfm_direct_settle(struct vrfm_link *link)
 {
+	struct vrfm_direct *direct = &link->direct;
+	unsigned long end;
+
 	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
-	vrfm_direct_settle_locked(link);
+	end = direct->last + msecs_to_jiffies(VRFM_DIRECT_IDLE_MS);
+	if (!link->conn.cb || !direct->open || direct->under_way)
+		goto out;
+	if (time_before(jiffies, end))
+		queue_delayed_work(vrfm_wq, &link->catchup.work, end - jiffies);
+	else if (vrfm_link_free_locked(link))
+		vrfm_direct_say_locked(link, false, link->vdev->serial);
+	else
+		link->window.wants_room = true;
+out:
 	spin_unlock_bh(&link->lock);
 }
 
@@ -363,45 +338,36 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 	return VRFM_SHOWN;
 }
 
-/* Check whether the description of the memory fits into one message. */
-static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
-					struct krdma_region *region)
-{
-	u64 size = link->vdev->params.size;
-	ssize_t len = krdma_region_export(region, 0, size, NULL, 0);
-
-	if (len < 0)
-		return VRFM_SHOWN_NO_MEMORY;
-	len += sizeof(struct vrfm_wire_head) + sizeof(struct vrfm_wire_stage) +
-	       vrfm_stage_map_len(size);
-	return len <= link->conn.max_msg ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
-}
-
-static enum vrfm_shown vrfm_direct_refused(int error)
-{
-	switch (error) {
-	case -EINVAL:
-		return VRFM_SHOWN_LARGE;
-	case -EOPNOTSUPP:
-		return VRFM_SHOWN_COPIED;
-	default:
-		return VRFM_SHOWN_NO_MEMORY;
-	}
-}
-
 static enum vrfm_shown vrfm_direct_register(struct vrfm_link *link,
 					    struct krdma_cb *cb,
 					    struct krdma_region **region)
 {
 	struct vrfm_dev *vdev = link->vdev;
+	u64 size = vdev->params.size;
 	enum vrfm_shown shown;
+	ssize_t len;
 
 	*region = vrfm_share_get(vdev, cb);
-	if (IS_ERR(*region))
-		return vrfm_direct_refused(PTR_ERR(*region));
-	shown = vrfm_direct_fits(link, *region);
-	if (shown != VRFM_SHOWN)
-		vrfm_share_put(vdev, *region);
+	if (IS_ERR(*region)) {
+		if (PTR_ERR(*region) == -EINVAL)
+			return VRFM_SHOWN_LARGE;
+		if (PTR_ERR(*region) == -EOPNOTSUPP)
+			return VRFM_SHOWN_COPIED;
+		return VRFM_SHOWN_NO_MEMORY;
+	}
+	/* The description of the memory must fit into one message. */
+	len = krdma_region_export(*region, 0, size, NULL, 0);
+	if (len >= 0)
+		len += sizeof(struct vrfm_wire_head) +
+		       sizeof(struct vrfm_wire_stage) +
+		       vrfm_stage_map_len(size);
+	if (len < 0)
+		shown = VRFM_SHOWN_NO_MEMORY;
+	else if (len > link->conn.max_msg)
+		shown = VRFM_SHOWN_LARGE;
+	else
+		return VRFM_SHOWN;
+	vrfm_share_put(vdev, *region);
 	return shown;
 }
 
@@ -478,30 +444,6 @@ void vrfm_direct_setup(struct vrfm_link *link)
 	mutex_unlock(&direct->setup);
 }
 
-static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
-{
-	struct vrfm_direct *direct = &link->direct;
-	struct vrfm_slot *slot = vrfm_link_open_locked(link, VRFM_WIRE_STAGE);
-	u64 number;
-	void *at;
-
-	lockdep_assert_held(&link->lock);
-	slot->flags |= VRFM_WIRE_ANSWER;
-	at = vrfm_stage_pack(link->vdev, &slot->pack, desc_len, &number);
-	if (desc_len) {
-		krdma_region_export(direct->region, 0, link->vdev->params.size,
-				    at, desc_len);
-		direct->shown = VRFM_SHOWN;
-	}
-	/*
-	 * Record the number before the STAGE is posted: an answer with a higher
-	 * number than the recorded one is a protocol error.
-	 */
-	WRITE_ONCE(direct->told, number);
-	slot->closed = true;
-	vrfm_link_push_locked(link);
-}
-
 /**
  * vrfm_direct_notify - send a STAGE to the peer: the ranges where it must not
  * write directly
@@ -514,20 +456,38 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 bool vrfm_direct_notify(struct vrfm_link *link)
 {
 	struct vrfm_direct *direct = &link->direct;
+	u64 number, size = link->vdev->params.size;
+	struct vrfm_slot *slot;
 	ssize_t desc_len = 0;
 	bool has = true;
+	void *at;
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	if (direct->region && direct->shown != VRFM_SHOWN)
-		desc_len = krdma_region_export(direct->region, 0,
-					       link->vdev->params.size, NULL, 0);
+		desc_len = krdma_region_export(direct->region, 0, size, NULL,
+					       0);
 	spin_lock_bh(&link->lock);
-	if (link->conn.cb && direct->region && desc_len >= 0) {
-		has = vrfm_link_free_locked(link);
-		link->window.wants_room |= !has;
-		if (has)
-			vrfm_direct_stage_locked(link, desc_len);
+	if (!link->conn.cb || !direct->region || desc_len < 0)
+		goto out;
+	has = vrfm_link_free_locked(link);
+	link->window.wants_room |= !has;
+	if (!has)
+		goto out;
+	slot = vrfm_link_open_locked(link, VRFM_WIRE_STAGE);
+	slot->flags |= VRFM_WIRE_ANSWER;
+	at = vrfm_stage_pack(link->vdev, &slot->pack, desc_len, &number);
+	if (desc_len) {
+		krdma_region_export(direct->region, 0, size, at, desc_len);
+		direct->shown = VRFM_SHOWN;
 	}
+	/*
+	 * Record the number before the STAGE is posted: an answer with a higher
+	 * number than the recorded one is a protocol error.
+	 */
+	WRITE_ONCE(direct->told, number);
+	slot->closed = true;
+	vrfm_link_push_locked(link);
+out:
 	spin_unlock_bh(&link->lock);
 	if (has)
 		link->catchup.todo &= ~VRFM_TODO_STAGE;
@@ -621,21 +581,6 @@ void vrfm_direct_reset_locked(struct vrfm_link *link)
 	bitmap_zero(direct->staged, vrfm_ranges(link->vdev->params.size));
 }
 
-static void vrfm_direct_miss(struct vrfm_link *link)
-{
-	struct vrfm_placed *placed;
-	u32 i;
-
-	for (i = 0; i < VRFM_BLOCKS; i++) {
-		placed = &link->direct.placed[i];
-		if (!placed->block)
-			continue;
-		vrfm_link_miss(link, placed->offset, placed->len);
-		vrfm_block_put(placed->block);
-		placed->block = NULL;
-	}
-}
-
 /**
  * vrfm_direct_down - end direct writes after a connection has ended
  * @link: link that is DOWN, without a request in flight
@@ -648,9 +593,17 @@ struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 {
 	struct vrfm_direct *direct = &link->direct;
 	struct krdma_region *region = direct->region;
+	struct vrfm_placed *placed = direct->placed;
 
 	lockdep_assert_held(&link->vdev->write_lock);
-	vrfm_direct_miss(link);
+	/* Record the words of failed direct writes as missed. */
+	for (; placed < direct->placed + VRFM_BLOCKS; placed++) {
+		if (!placed->block)
+			continue;
+		vrfm_link_miss(link, placed->offset, placed->len);
+		vrfm_block_put(placed->block);
+		placed->block = NULL;
+	}
 	if (direct->shown == VRFM_SHOWN)
 		vrfm_stage_hide(link->vdev);
 	direct->region = NULL;
