@@ -64,7 +64,7 @@
 #define VRFM_REST_MAX_NS NSEC_PER_MSEC
 /*
  * Longest interval between two attempts to write-protect a page that another
- * user holds (vrfm_page_is_held()). The interval doubles with each attempt.
+ * user holds (vrfm_page_protect()). The interval doubles with each attempt.
  */
 #define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
 
@@ -255,28 +255,6 @@ int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
 /* ---- comparing ---- */
 
 /*
- * Record the words that have changed. They become own words, unless the
- * transmitter is off (DARK).
- */
-static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
-			      bool dark)
-{
-	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
-	unsigned long *own = vdev->own + BIT_WORD(twin->index * VRFM_PAGE_WORDS);
-	struct vrfm_diff *diff = vdev->diff;
-
-	spin_lock_bh(lock);
-	vrfm_diff_take(diff, vrfm_page_mem(vdev, twin->index), twin->words);
-	if (diff->n && !dark)
-		bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
-	if (diff->n)
-		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
-	spin_unlock_bh(lock);
-	if (diff->n)
-		WRITE_ONCE(twin->changed, ktime_get_ns());
-}
-
-/*
  * Give a comparison the next number. By this number vrfm_barrier_step() finds
  * pages that it has not compared yet.
  */
@@ -302,21 +280,35 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	 * it is on by now.
 	 */
 	bool dark = vdev->dark;
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+	unsigned long *own = vdev->own + BIT_WORD(twin->index * VRFM_PAGE_WORDS);
+	struct vrfm_diff *diff = vdev->diff;
 	struct vrfm_link *link;
 
 	lockdep_assert_held(&vdev->write_lock);
-	vrfm_compare_page(vdev, twin, dark);
+	/*
+	 * Record the words that have changed. They become own words, unless the
+	 * transmitter is off.
+	 */
+	spin_lock_bh(lock);
+	vrfm_diff_take(diff, vrfm_page_mem(vdev, twin->index), twin->words);
+	if (diff->n && !dark)
+		bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
+	if (diff->n)
+		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
+	spin_unlock_bh(lock);
 	vrfm_compared_locked(vdev, twin);
-	vdev->scan_counts.changed += !!vdev->diff->n;
-	vdev->scan_counts.words += vdev->diff->n;
-	if (vdev->diff->n)
-		trace_vrfm_scan(vdev->unit, twin->index << PAGE_SHIFT,
-				vdev->diff->n, dark);
-	if (!vdev->diff->n || dark)
+	if (!diff->n)
+		return;
+	WRITE_ONCE(twin->changed, ktime_get_ns());
+	vdev->scan_counts.changed++;
+	vdev->scan_counts.words += diff->n;
+	trace_vrfm_scan(vdev->unit, twin->index << PAGE_SHIFT, diff->n, dark);
+	if (dark)
 		return;
 	vdev->serial++;
 	list_for_each_entry(link, &vdev->links, entry)
-		vrfm_link_diff(link, twin->index << PAGE_SHIFT, vdev->diff);
+		vrfm_link_diff(link, twin->index << PAGE_SHIFT, diff);
 }
 
 /*
@@ -441,89 +433,39 @@ int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /* ---- the end of a twin ---- */
 
 /*
- * Check whether a page is held: it has more references than one of the device
- * and one for each page table that maps it (TABLES). For example, O_DIRECT
- * holds pages while it reads a file into the mapping, and stores without the
- * page tables.
+ * Write-protect a page, and check whether it is held: it has more references
+ * than one of the device and one for each page table that maps it. For example,
+ * O_DIRECT holds pages while it reads a file into the mapping, and stores
+ * without the page tables.
  *
  * fork(), mmap() and munmap() change the reference count and the number of page
  * tables. The count changes first when a page is mapped, and last when it is
- * unmapped. So the caller reads TABLES before this function reads the count,
- * and this function reads the number of page tables again after the count. If
+ * unmapped. So the number of page tables is read before and after the count. If
  * the number has changed, the page counts as held until the next pass.
- */
-static bool vrfm_page_is_held(struct page *page, int tables)
-{
-	int count;
-
-	smp_rmb(); /* read the count after TABLES, which the caller has read */
-	count = page_count(page);
-	smp_rmb(); /* read the number of page tables again after the count */
-	return count > 1 + tables || tables != krdma_page_mapcount(page);
-}
-
-/*
- * Write-protect a page, and check whether it is held. fork() and mmap() change
- * the reference count and the number of page tables under the lock of a page
- * table, without a barrier between the two changes. vrfm_wrprotect() takes the
- * lock of each page table. So a reference count that is read after
- * vrfm_wrprotect() includes all page tables that were counted before it, also
- * on weakly ordered processors. If the number of page tables changes during
- * vrfm_wrprotect(), the page counts as held. If vrfm_wrprotect() has removed
- * the page from the page tables, they are counted only after it.
+ *
+ * fork() and mmap() change the reference count and the number of page tables
+ * under the lock of a page table, without a barrier between the two changes.
+ * vrfm_wrprotect() takes the lock of each page table. So a reference count that
+ * is read after vrfm_wrprotect() includes all page tables that were counted
+ * before it, also on weakly ordered processors. If the number of page tables
+ * changes during vrfm_wrprotect(), the page counts as held. If vrfm_wrprotect()
+ * has removed the page from the page tables, they are counted only after it.
  *
  * Return: true if the page is held.
  */
 static bool vrfm_page_protect(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct page *page = vdev->mem.pages[index];
-	int tables = krdma_page_mapcount(page);
+	int count, tables = krdma_page_mapcount(page);
 
 	if (!vrfm_wrprotect(vdev, index))
 		tables = krdma_page_mapcount(page);
 	else if (tables != krdma_page_mapcount(page))
 		return true;
-	return vrfm_page_is_held(page, tables);
-}
-
-/*
- * Remove a twin from the device, with vrfm_dev.write_lock held. All stores into
- * the page were sent before. So a call that does not find the twin has nothing
- * to send.
- */
-static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
-				    struct vrfm_twin *twin)
-{
-	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
-
-	lockdep_assert_held(&vdev->write_lock);
-	spin_lock_bh(lock);
-	vdev->twins[twin->index] = NULL;
-	spin_unlock_bh(lock);
-	spin_lock(&vdev->twins_lock);
-	list_del(&twin->entry);
-	list_del(&twin->kin);
-	spin_unlock(&vdev->twins_lock);
-}
-
-/*
- * Remove the twin of a write-protected page, unless the page differs or is
- * held. The caller holds the lock of the struct page: a store now causes a
- * fault, which waits for this lock.
- *
- * Return: true if the twin was removed.
- */
-static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
-			     bool held)
-{
-	bool over;
-
-	rt_mutex_lock(&vdev->write_lock);
-	over = !vrfm_twin_differs(vdev, twin) && !held;
-	if (over)
-		vrfm_twin_unlist_locked(vdev, twin);
-	rt_mutex_unlock(&vdev->write_lock);
-	return over;
+	smp_rmb(); /* read the count after the number of page tables */
+	count = page_count(page);
+	smp_rmb(); /* read the number of page tables again after the count */
+	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
 /*
@@ -563,27 +505,49 @@ static void vrfm_twin_back_off(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	vrfm_twin_count(vdev, twin, false);
 }
 
+/*
+ * Write-protect a page, and remove its twin, unless the page differs or is
+ * held.
+ */
 static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
 	struct page *page = vdev->mem.pages[twin->index];
 	bool held, over;
 
 	/*
 	 * If a fault holds the lock, a store into the page will follow, so keep
-	 * the twin.
+	 * the twin. While this function holds the lock, a store causes a fault,
+	 * which waits for the lock.
 	 */
 	if (!trylock_page(page))
 		return;
 	/*
-	 * First check whether the page is held, and then compare the page
-	 * (vrfm_twin_settle()). So if a holder has just released the page, the
-	 * comparison finds its stores.
+	 * First check whether the page is held, and then compare the page. So
+	 * if a holder has just released the page, the comparison finds its
+	 * stores.
 	 */
 	held = vrfm_page_protect(vdev, twin->index);
 	smp_rmb(); /* read the page after its reference count */
 	vdev->scan_counts.protected++;
 	vdev->scan_counts.held += held;
-	over = vrfm_twin_settle(vdev, twin, held);
+	/*
+	 * Remove the twin under vrfm_dev.write_lock. All stores into the page
+	 * were sent before. So a call that does not find the twin has nothing
+	 * to send.
+	 */
+	rt_mutex_lock(&vdev->write_lock);
+	over = !vrfm_twin_differs(vdev, twin) && !held;
+	if (over) {
+		spin_lock_bh(lock);
+		vdev->twins[twin->index] = NULL;
+		spin_unlock_bh(lock);
+		spin_lock(&vdev->twins_lock);
+		list_del(&twin->entry);
+		list_del(&twin->kin);
+		spin_unlock(&vdev->twins_lock);
+	}
+	rt_mutex_unlock(&vdev->write_lock);
 	unlock_page(page);
 	vdev->progress |= over;
 	if (over)
@@ -631,28 +595,18 @@ static void vrfm_scanner_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 		vrfm_twin_end(vdev, twin);
 }
 
-/*
- * Return the next twin. Only the scanner frees twins, so it needs no lock to
- * use the twin.
- */
-static struct vrfm_twin *vrfm_scanner_next(struct vrfm_dev *vdev)
+/* Compare the next page. Return false if no page has a twin. */
+static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 {
 	struct vrfm_twin *twin;
+	struct vrfm_wait wait;
 
+	/* Only the scanner frees twins, so it needs no lock to use the twin. */
 	spin_lock(&vdev->twins_lock);
 	twin = list_first_entry_or_null(&vdev->pages, struct vrfm_twin, entry);
 	if (twin)
 		list_move_tail(&twin->entry, &vdev->pages);
 	spin_unlock(&vdev->twins_lock);
-	return twin;
-}
-
-/* Compare the next page. Return false if no page has a twin. */
-static bool vrfm_scanner_step(struct vrfm_dev *vdev)
-{
-	struct vrfm_twin *twin = vrfm_scanner_next(vdev);
-	struct vrfm_wait wait;
-
 	if (!twin)
 		return false;
 	if (ktime_get_ns() < twin->look_at) {
@@ -679,19 +633,6 @@ static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 	    ktime_get_ns() >= twin->end_at)
 		vrfm_twin_end(vdev, twin);
 	return true;
-}
-
-static void vrfm_scanner_pass(struct vrfm_dev *vdev)
-{
-	int left = atomic_read(&vdev->ntwins);
-
-	/* Only the scanner writes these members. */
-	vdev->scan_counts.passes++;
-	vdev->due = U64_MAX;
-	vdev->progress = false;
-	vdev->faults_seen = READ_ONCE(vdev->faults);
-	while (left-- && vrfm_scanner_step(vdev))
-		cond_resched();
 }
 
 /*
@@ -747,6 +688,7 @@ static void vrfm_scanner_sleep(struct vrfm_dev *vdev)
 static int vrfm_scanner(void *arg)
 {
 	struct vrfm_dev *vdev = arg;
+	int left;
 
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -756,7 +698,14 @@ static int vrfm_scanner(void *arg)
 		if (!atomic_read(&vdev->ntwins))
 			continue;
 		vrfm_scanner_sleep(vdev);
-		vrfm_scanner_pass(vdev);
+		/* Begin a pass. Only the scanner writes these members. */
+		vdev->scan_counts.passes++;
+		vdev->due = U64_MAX;
+		vdev->progress = false;
+		vdev->faults_seen = READ_ONCE(vdev->faults);
+		left = atomic_read(&vdev->ntwins);
+		while (left-- && vrfm_scanner_step(vdev))
+			cond_resched();
 	}
 	return 0;
 }

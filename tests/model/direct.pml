@@ -208,7 +208,7 @@ inline tell(stage)
 #define ANSWERED (answered >= number)
 #endif
 
-/* Model of vrfm_compare_page(): a difference of page and twin must be a store of the program on B. */
+/* Model of vrfm_compare_locked(): a difference of page and twin must be a store of the program on B. */
 inline compare()
 {
 	d_step {

@@ -98,7 +98,7 @@ inline fault(family)
 	}
 }
 
-/* Model of vrfm_compare_page(). Programs may store while it runs. The lock (spin) excludes words of the peer. */
+/* Model of vrfm_compare_locked(). Programs may store while it runs. The lock (spin) excludes words of the peer. */
 inline compare(i, v)
 {
 	atomic { !spin -> spin = true };
@@ -277,7 +277,7 @@ active proctype mapper()
 }
 
 /*
- * Model of vrfm_page_is_held(), which reads refs and tables one after the
+ * Model of vrfm_page_protect(), which reads refs and tables one after the
  * other: set OVER if only the device and page tables hold references. T is the
  * number of page tables before the page was write-protected.
  */
