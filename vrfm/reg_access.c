@@ -80,23 +80,6 @@ static bool vrfm_reg_covers(const struct rfm2g_reg_info *reg, u32 first,
 	return reg->offset < first + len && first < reg->offset + reg->width;
 }
 
-/*
- * Take the oldest event of each FIFO if REG covers the register that contains
- * the sender of the event. Reading this register takes the event.
- */
-static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
-				  const struct rfm2g_reg_info *reg)
-{
-	struct vrfm_entry entry;
-	u32 i;
-
-	lockdep_assert_held(&vdev->lock);
-	for (i = 0; i < 4; i++)
-		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
-			vrfm_queue_take(&vdev->events[RFM2G_EVENT_INTR1 + i].queue,
-					&entry);
-}
-
 /**
  * vrfm_reg_read - read a register
  * @vdev: device
@@ -109,6 +92,8 @@ int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg)
 {
 	u8 image[RFM2G_BAR0_SIZE];
 	int ret = vrfm_reg_check(vdev, reg);
+	struct vrfm_entry entry;
+	u32 i;
 
 	if (ret)
 		return ret;
@@ -120,58 +105,53 @@ int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg)
 	spin_lock_bh(&vdev->lock);
 	vrfm_image_locked(vdev, reg->regset, image);
 	reg->value = vrfm_reg_get(image + reg->offset, reg->width);
-	if (reg->regset == RFM2G_BAR2) {
-		vrfm_fifos_pop_locked(vdev, reg);
+	/*
+	 * Reading the register that contains the sender of the oldest event of
+	 * a FIFO takes the event.
+	 */
+	for (i = 0; i < 4 && reg->regset == RFM2G_BAR2; i++)
+		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
+			vrfm_queue_take(&vdev->events[RFM2G_EVENT_INTR1 + i].queue,
+					&entry);
+	if (reg->regset == RFM2G_BAR2)
 		vrfm_regs_publish_locked(vdev);
-	}
 	spin_unlock_bh(&vdev->lock);
 	return 0;
-}
-
-static void vrfm_lcsr_write_locked(struct vrfm_dev *vdev, u32 value)
-{
-	struct vrfm_regs *regs = &vdev->regs;
-
-	lockdep_assert_held(&vdev->lock);
-	regs->lcsr &= value | ~VRFM_LCSR_LATCHED;
-	regs->lcsr = (regs->lcsr & ~VRFM_LCSR_WRITABLE) |
-		     (value & VRFM_LCSR_WRITABLE);
-}
-
-/*
- * Clear the events of RESET and of faults where the written bit is 0. The other
- * events have FIFOs, which are cleared through registers of their own.
- */
-static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
-{
-	struct vrfm_queue *q;
-	u32 type;
-
-	lockdep_assert_held(&vdev->lock);
-	for (type = 0; type < RFM2G_EVENTS; type++) {
-		q = &vdev->events[type].queue;
-		if (q->depth == 1 && !(value & BIT(vrfm_event_bit[type])))
-			vrfm_queue_clear(q);
-	}
 }
 
 /* Act on a write to REG. IMAGE is the new content of BAR2. */
 static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 				   const struct rfm2g_reg_info *reg)
 {
-	u32 i, lier = vrfm_get32(image + VRFM_REG_LIER);
+	bool writes_lisr = vrfm_reg_covers(reg, VRFM_REG_LISR, 4);
+	u32 i, bit, lcsr = vrfm_get32(image + VRFM_REG_LCSR1);
+	u32 lisr = vrfm_get32(image + VRFM_REG_LISR);
+	u32 lier = vrfm_get32(image + VRFM_REG_LIER);
+	struct vrfm_regs *regs = &vdev->regs;
+	struct vrfm_queue *q;
 
 	lockdep_assert_held(&vdev->lock);
-	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4))
-		vrfm_lcsr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LCSR1));
-	if (vrfm_reg_covers(reg, VRFM_REG_LISR, 4))
-		vrfm_lisr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LISR));
+	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4)) {
+		regs->lcsr &= lcsr | ~VRFM_LCSR_LATCHED;
+		regs->lcsr = (regs->lcsr & ~VRFM_LCSR_WRITABLE) |
+			     (lcsr & VRFM_LCSR_WRITABLE);
+	}
+	for (i = 0; i < RFM2G_EVENTS; i++) {
+		bit = BIT(vrfm_event_bit[i]);
+		q = &vdev->events[i].queue;
+		/*
+		 * A 0 in LISR clears RESET or a fault. The other events have
+		 * FIFOs, which are cleared through registers of their own.
+		 */
+		if (writes_lisr && q->depth == 1 && !(lisr & bit))
+			vrfm_queue_clear(q);
+	}
 	for (i = 0; i < RFM2G_EVENTS; i++)
 		if (vrfm_reg_covers(reg, VRFM_REG_LIER, 4))
 			vrfm_event_enable_locked(vdev, i,
 						 lier & BIT(vrfm_event_bit[i]));
-	vdev->regs.ntd = vrfm_get32(image + VRFM_REG_NTD);
-	vdev->regs.ntn = image[VRFM_REG_NTN];
+	regs->ntd = vrfm_get32(image + VRFM_REG_NTD);
+	regs->ntn = image[VRFM_REG_NTN];
 	/* A write to the sender of the oldest event of a FIFO clears it. */
 	for (i = 0; i < 4; i++)
 		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))

@@ -161,72 +161,37 @@ u8 vrfm_board_revision(const struct vrfm_dev *vdev)
 	return vrfm_lcsr_size(vdev->params.size) == 3 ? 0x8B : 0x8C;
 }
 
-static u32 vrfm_lisr_locked(const struct vrfm_dev *vdev)
-{
-	u32 lisr = VRFM_LISR_GLOBAL_ENABLE;
-	u32 type;
-
-	lockdep_assert_held(&vdev->lock);
-	for (type = 0; type < RFM2G_EVENTS; type++)
-		if (vdev->events[type].queue.fill)
-			lisr |= BIT(vrfm_event_bit[type]);
-	return lisr;
-}
-
-static u32 vrfm_lier_locked(const struct vrfm_dev *vdev)
-{
-	u32 lier = 0;
-	u32 type;
-
-	lockdep_assert_held(&vdev->lock);
-	for (type = 0; type < RFM2G_EVENTS; type++)
-		if (vdev->events[type].queue.enabled)
-			lier |= BIT(vrfm_event_bit[type]);
-	return lier;
-}
-
-/* Show the oldest event of each of the four FIFOs: data, then sender. */
-static void vrfm_fifos_locked(const struct vrfm_dev *vdev, u8 *image)
-{
-	const struct vrfm_queue *q;
-	u32 i;
-
-	lockdep_assert_held(&vdev->lock);
-	for (i = 0; i < 4; i++, image += 8) {
-		q = &vdev->events[RFM2G_EVENT_INTR1 + i].queue;
-		if (!q->ready)
-			continue;
-		vrfm_put32(q->entries[q->head].data, image);
-		image[4] = q->entries[q->head].node;
-	}
-}
-
 static void vrfm_bar2_locked(const struct vrfm_dev *vdev, u8 *image)
 {
+	u32 type, lisr = VRFM_LISR_GLOBAL_ENABLE, lier = 0;
+	u8 *fifo = image + VRFM_REG_FIFO;
+	const struct vrfm_queue *q;
+
 	lockdep_assert_held(&vdev->lock);
 	memset(image, 0, RFM2G_BAR2_SIZE);
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		q = &vdev->events[type].queue;
+		if (q->fill)
+			lisr |= BIT(vrfm_event_bit[type]);
+		if (q->enabled)
+			lier |= BIT(vrfm_event_bit[type]);
+	}
 	image[VRFM_REG_BRV] = vrfm_board_revision(vdev);
 	image[VRFM_REG_BID] = VRFM_BOARD_ID;
 	image[VRFM_REG_NID] = vdev->params.node;
 	vrfm_put32(vrfm_lcsr_locked(vdev), image + VRFM_REG_LCSR1);
-	vrfm_put32(vrfm_lisr_locked(vdev), image + VRFM_REG_LISR);
-	vrfm_put32(vrfm_lier_locked(vdev), image + VRFM_REG_LIER);
+	vrfm_put32(lisr, image + VRFM_REG_LISR);
+	vrfm_put32(lier, image + VRFM_REG_LIER);
 	vrfm_put32(vdev->regs.ntd, image + VRFM_REG_NTD);
 	image[VRFM_REG_NTN] = vdev->regs.ntn;
-	vrfm_fifos_locked(vdev, image + VRFM_REG_FIFO);
-}
-
-static void vrfm_bar0_locked(const struct vrfm_dev *vdev, u8 *image)
-{
-	lockdep_assert_held(&vdev->lock);
-	memset(image, 0, RFM2G_BAR0_SIZE);
-	if (vdev->regs.dma_swap)
-		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_DMA;
-	if (vdev->regs.pio_swap)
-		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_PIO;
-	image[VRFM_REG_PLX_REVISION] = VRFM_PLX_REVISION;
-	vrfm_put32(-(u32)vdev->params.size, image + VRFM_REG_WINDOW_RANGE);
-	vrfm_put32(1, image + VRFM_REG_WINDOW_BASE);
+	/* Show the oldest event of each of the four FIFOs: data, then sender. */
+	for (type = 0; type < 4; type++, fifo += 8) {
+		q = &vdev->events[RFM2G_EVENT_INTR1 + type].queue;
+		if (!q->ready)
+			continue;
+		vrfm_put32(q->entries[q->head].data, fifo);
+		fifo[4] = q->entries[q->head].node;
+	}
 }
 
 /**
@@ -238,10 +203,18 @@ static void vrfm_bar0_locked(const struct vrfm_dev *vdev, u8 *image)
 void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset, u8 *image)
 {
 	lockdep_assert_held(&vdev->lock);
-	if (regset == RFM2G_BAR0)
-		vrfm_bar0_locked(vdev, image);
-	else
+	if (regset != RFM2G_BAR0) {
 		vrfm_bar2_locked(vdev, image);
+		return;
+	}
+	memset(image, 0, RFM2G_BAR0_SIZE);
+	if (vdev->regs.dma_swap)
+		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_DMA;
+	if (vdev->regs.pio_swap)
+		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_PIO;
+	image[VRFM_REG_PLX_REVISION] = VRFM_PLX_REVISION;
+	vrfm_put32(-(u32)vdev->params.size, image + VRFM_REG_WINDOW_RANGE);
+	vrfm_put32(1, image + VRFM_REG_WINDOW_BASE);
 }
 
 /*
