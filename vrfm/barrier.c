@@ -27,18 +27,6 @@ struct vrfm_mark {
 	u64 sequence;
 };
 
-static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
-{
-	lockdep_assert_held(&link->vdev->write_lock);
-	if (link->state != VRFM_READY)
-		return false;
-	mark->sequence = vrfm_link_probe(link);
-	mark->ups = link->counts.ups;
-	mark->link = link;
-	refcount_inc(&link->refs);
-	return true;
-}
-
 static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 			 u32 *absent)
 {
@@ -53,11 +41,17 @@ static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 	if (ret)
 		return ret;
 	n = 0;
-	list_for_each_entry(link, &vdev->links, entry)
-		if (n < RFM2G_NODE_MAX && vrfm_marked_locked(link, &marks[n]))
-			n++;
-		else
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (n == RFM2G_NODE_MAX || link->state != VRFM_READY) {
 			++*absent;
+			continue;
+		}
+		marks[n].sequence = vrfm_link_probe(link);
+		marks[n].ups = link->counts.ups;
+		marks[n].link = link;
+		refcount_inc(&link->refs);
+		n++;
+	}
 	rt_mutex_unlock(&vdev->write_lock);
 	return n;
 }
@@ -87,48 +81,38 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 }
 
 /*
- * Wait until the peer has applied the message, or is not READY any more. The
- * timer has a high resolution, because a wait in ticks could end a whole tick
- * early, and a millisecond may be less than a tick.
+ * Wait for all peers until a common deadline, and count the results. The timer
+ * has a high resolution, because a wait in ticks could end a whole tick early,
+ * and a millisecond may be less than a tick.
  */
-static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
-			  ktime_t end)
-{
-	ktime_t left = end == KTIME_MAX ? end : ktime_sub(end, ktime_get());
-	int ret;
-
-	ret = wait_event_killable_freezable_hrtimeout(vdev->room,
-						      vrfm_mark_has_all(mark) ||
-						      !vrfm_mark_is_there(mark),
-						      left);
-	if (ret && ret != -ETIME)
-		return -EINTR;
-	return ret ? -ETIMEDOUT : 0;
-}
-
-static void vrfm_mark_count(const struct vrfm_mark *mark,
-			    struct vrfm_flush *flush)
-{
-	if (vrfm_mark_has_all(mark))
-		flush->reached++;
-	else if (vrfm_mark_is_there(mark))
-		flush->behind++;
-	else
-		flush->absent++;
-}
-
-/* Wait for all peers until a common deadline, and count the results. */
 static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 			   int n, struct vrfm_flush *flush)
 {
-	ktime_t end = flush->timeout_ms == VRFM_FOREVER ? KTIME_MAX :
-		      ktime_add_ms(ktime_get(), flush->timeout_ms);
-	int i, ret = 0;
+	bool forever = flush->timeout_ms == VRFM_FOREVER;
+	ktime_t end = ktime_add_ms(ktime_get(), flush->timeout_ms);
+	const struct vrfm_mark *mark;
+	ktime_t left = KTIME_MAX;
+	int ret = 0;
 
-	for (i = 0; i < n && ret != -EINTR; i++)
-		ret = vrfm_mark_wait(vdev, &marks[i], end);
-	for (i = 0; i < n; i++)
-		vrfm_mark_count(&marks[i], flush);
+	/* Wait until each peer has applied its message, or is not READY. */
+	for (mark = marks; mark < marks + n && ret != -EINTR; mark++) {
+		if (!forever)
+			left = ktime_sub(end, ktime_get());
+		ret = wait_event_killable_freezable_hrtimeout(vdev->room,
+							      vrfm_mark_has_all(mark) ||
+							      !vrfm_mark_is_there(mark),
+							      left);
+		if (ret && ret != -ETIME)
+			ret = -EINTR;
+	}
+	for (mark = marks; mark < marks + n; mark++) {
+		if (vrfm_mark_has_all(mark))
+			flush->reached++;
+		else if (vrfm_mark_is_there(mark))
+			flush->behind++;
+		else
+			flush->absent++;
+	}
 	if (ret != -EINTR)
 		ret = flush->behind ? -ETIMEDOUT : 0;
 	return READ_ONCE(vdev->gone) ? -ENODEV : ret;

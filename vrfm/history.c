@@ -60,16 +60,6 @@ bool vrfm_history_is_empty(const struct vrfm_history *history)
 	return !history->lives[0].epoch;
 }
 
-static bool vrfm_history_has(const struct vrfm_history *history, u64 epoch)
-{
-	u32 i;
-
-	for (i = 0; i < VRFM_LIVES; i++)
-		if (history->lives[i].epoch == epoch)
-			return true;
-	return false;
-}
-
 /**
  * vrfm_history_forget - remove a life that has not ended after all
  * @history: history of the node
@@ -82,10 +72,10 @@ bool vrfm_history_forget(struct vrfm_history *history, u64 epoch)
 	struct vrfm_life *lives = history->lives;
 	u32 i = 0;
 
-	if (!epoch || !vrfm_history_has(history, epoch))
-		return false;
-	while (lives[i].epoch != epoch)
+	while (i < VRFM_LIVES && lives[i].epoch != epoch)
 		i++;
+	if (!epoch || i == VRFM_LIVES)
+		return false;
 	memmove(&lives[i], &lives[i + 1],
 		(VRFM_LIVES - i - 1) * sizeof(*lives));
 	lives[VRFM_LIVES - 1] = (struct vrfm_life){ };

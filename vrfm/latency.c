@@ -22,18 +22,6 @@ u64 vrfm_latency_begin(void)
 	return READ_ONCE(vrfm_latency) ? ktime_get_ns() : 0;
 }
 
-static void vrfm_latency_count_locked(struct vrfm_link *link,
-				      const struct vrfm_slot *slot)
-{
-	unsigned int bucket;
-
-	lockdep_assert_held(&link->lock);
-	if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
-		return;
-	bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
-	link->meter.latency[min(bucket, VRFM_LATENCIES - 1U)]++;
-}
-
 /**
  * vrfm_latency_end_locked - count the latencies of messages that the peer
  * acknowledges
@@ -44,10 +32,17 @@ static void vrfm_latency_count_locked(struct vrfm_link *link,
  */
 void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
 {
-	const struct vrfm_slot *slots = link->window.slots;
+	const struct vrfm_slot *slot;
+	unsigned int bucket;
 	u64 sequence;
 
 	lockdep_assert_held(&link->lock);
-	for (sequence = link->window.acked + 1; sequence <= applied; sequence++)
-		vrfm_latency_count_locked(link, &slots[sequence % VRFM_SLOTS]);
+	for (sequence = link->window.acked + 1; sequence <= applied;
+	     sequence++) {
+		slot = vrfm_slot(link, sequence);
+		if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
+			continue;
+		bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
+		link->meter.latency[min(bucket, VRFM_LATENCIES - 1U)]++;
+	}
 }

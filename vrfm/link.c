@@ -187,23 +187,17 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->window.completed = 0;
 	link->window.acked = 0;
 	link->window.granted = false;
-	link->receipt.sequence = 0;
-	link->receipt.acked = 0;
+	link->window.wants_room = false;
+	link->receipt = (struct vrfm_receipt){ };
 	link->conn.probed = 0;
 	link->ack.again = false;
-	link->receipt.serial = 0;
 	link->report.info.kind = 0;
 	link->request.load = 0;
-	link->pull.swept = 0;
-	link->pull.arrived = 0;
-	link->pull.pending = false;
-	link->pull.not_serving = false;
-	link->window.wants_room = false;
+	link->pull = (struct vrfm_pull){ };
 	link->request.pulled.count = 0;
 	link->rx.sequence = 0;
 	link->rx.synced = false;
 	link->rx.bad = false;
-	link->receipt.direct = false;
 	vrfm_direct_reset_locked(link);
 	vrfm_status_lag_locked(link);
 }
@@ -225,22 +219,6 @@ static void vrfm_link_set_epoch(struct vrfm_link *link, u64 epoch)
 	link->conn.peer_epoch = epoch;
 }
 
-static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on,
-				  struct vrfm_mtu *mtu)
-{
-	struct krdma_caps caps = { .size = sizeof(caps) };
-
-	if (krdma_query(cb, &caps))
-		return 0;
-	*reads_on = caps.virt_dma && krdma_may_read_on();
-	*mtu = (struct vrfm_mtu){
-		.path = caps.path_mtu,
-		.local = caps.local_mtu,
-		.peer = caps.peer_mtu,
-	};
-	return min_t(u32, caps.max_part, VRFM_SLOT_SIZE);
-}
-
 /**
  * vrfm_link_up - begin a connection
  * @link: link that is DOWN
@@ -251,11 +229,9 @@ static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on,
  */
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 {
-	struct vrfm_mtu mtu = {};
-	bool reads_on = false;
-	u32 room = vrfm_link_message_room(cb, &reads_on, &mtu);
+	struct krdma_caps caps = { .size = sizeof(caps) };
 
-	if (room < SZ_4K) {
+	if (krdma_query(cb, &caps) || caps.max_part < SZ_4K) {
 		krdma_disconnect(cb);
 		return;
 	}
@@ -268,9 +244,13 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
 	vrfm_link_set_epoch(link, epoch);
-	link->conn.max_msg = room;
-	link->conn.reads_on = reads_on;
-	link->conn.mtu = mtu;
+	link->conn.max_msg = min_t(u32, caps.max_part, VRFM_SLOT_SIZE);
+	link->conn.reads_on = caps.virt_dma && krdma_may_read_on();
+	link->conn.mtu = (struct vrfm_mtu){
+		.path = caps.path_mtu,
+		.local = caps.local_mtu,
+		.peer = caps.peer_mtu,
+	};
 	link->conn.cb = cb;
 	link->conn.heard = jiffies;
 	link->counts.ups++;
@@ -375,19 +355,6 @@ void vrfm_link_put(struct vrfm_link *link)
 		vrfm_link_free(link);
 }
 
-static int vrfm_link_fill(struct vrfm_link *link)
-{
-	if (vrfm_direct_init(link) ||
-	    vrfm_map_init(&link->missed.map, link->vdev->params.size))
-		return -ENOMEM;
-	link->catchup.scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	link->report.history =
-		kvcalloc(VRFM_NODES, sizeof(*link->report.history), GFP_KERNEL);
-	if (!link->catchup.scratch || !link->report.history)
-		return -ENOMEM;
-	return vrfm_window_init(link);
-}
-
 /**
  * vrfm_link_alloc - allocate a link that is DOWN
  * @vdev: device
@@ -419,8 +386,16 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 	link->since = ktime_get();
 	spin_lock_init(&link->lock);
 	init_waitqueue_head(&link->conn.wait);
-	if (!vrfm_link_fill(link))
+	if (vrfm_direct_init(link) ||
+	    vrfm_map_init(&link->missed.map, vdev->params.size))
+		goto free;
+	link->catchup.scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	link->report.history =
+		kvcalloc(VRFM_NODES, sizeof(*link->report.history), GFP_KERNEL);
+	if (link->catchup.scratch && link->report.history &&
+	    !vrfm_window_init(link))
 		return link;
+free:
 	vrfm_link_free(link);
 	return NULL;
 }

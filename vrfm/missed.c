@@ -17,7 +17,7 @@
 
 /*
  * Number of pages that the set of missed words of an absent peer may always
- * have, see vrfm_link_misses_much().
+ * have, see vrfm_link_miss().
  */
 #define VRFM_MISSED_MIN 64
 
@@ -34,18 +34,6 @@ void vrfm_link_miss_own(struct vrfm_link *link)
 	link->missed.lost_at = 0;
 }
 
-/*
- * Check whether an absent peer's set of missed words has become large: it has
- * more than VRFM_MISSED_MIN pages, and more than a quarter of the possible
- * pages. The map of own words then replaces the set.
- */
-static bool vrfm_link_misses_much(const struct vrfm_link *link)
-{
-	return link->state == VRFM_DOWN &&
-	       link->missed.map.used > VRFM_MISSED_MIN &&
-	       link->missed.map.used > link->missed.map.nchunks / 4;
-}
-
 /**
  * vrfm_link_miss - mark bytes as missed by the peer
  * @link: link
@@ -60,6 +48,7 @@ static bool vrfm_link_misses_much(const struct vrfm_link *link)
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 {
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
+	const struct vrfm_map *map = &link->missed.map;
 	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
 
 	lockdep_assert_held(&link->vdev->write_lock);
@@ -67,8 +56,14 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 		return;
 	if (link->missed.lost)
 		n = min(n, link->missed.lost_at - first);
+	/*
+	 * The map of own words replaces the set if memory is short, or if an
+	 * absent peer's set has become large: more than VRFM_MISSED_MIN pages,
+	 * and more than a quarter of the possible pages.
+	 */
 	if (vrfm_map_set(&link->missed.map, first, n, gfp) ||
-	    vrfm_link_misses_much(link))
+	    (link->state == VRFM_DOWN && map->used > VRFM_MISSED_MIN &&
+	     map->used > map->nchunks / 4))
 		vrfm_link_miss_own(link);
 }
 
@@ -149,21 +144,6 @@ void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 	vrfm_link_missed(link);
 }
 
-static void vrfm_link_miss_slot(struct vrfm_link *link,
-				const struct vrfm_slot *slot)
-{
-	const void *at = slot->pack.msg + sizeof(struct vrfm_wire_head);
-	struct vrfm_run run;
-	u16 i;
-
-	if (slot->type != VRFM_WIRE_UPDATE)
-		return;
-	for (i = 0; i < slot->pack.count; i++) {
-		at = vrfm_proto_next_run(at, &run);
-		vrfm_link_miss(link, run.offset, run.len);
-	}
-}
-
 /**
  * vrfm_link_miss_slots - record the words of all unacknowledged messages as
  * missed
@@ -179,12 +159,22 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
  */
 void vrfm_link_miss_slots(struct vrfm_link *link)
 {
+	const struct vrfm_slot *slot;
+	struct vrfm_run run;
+	const void *at;
 	u64 sequence;
+	u16 i, count;
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
 	     sequence++) {
-		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
+		slot = vrfm_slot(link, sequence);
+		at = slot->pack.msg + sizeof(struct vrfm_wire_head);
+		count = slot->type == VRFM_WIRE_UPDATE ? slot->pack.count : 0;
+		for (i = 0; i < count; i++) {
+			at = vrfm_proto_next_run(at, &run);
+			vrfm_link_miss(link, run.offset, run.len);
+		}
 		rt_mutex_unlock(&link->vdev->write_lock);
 		rt_mutex_lock(&link->vdev->write_lock);
 	}
