@@ -162,6 +162,47 @@ static ssize_t vrfm_item_tune(struct config_item *item, const char *name,
 	return len;
 }
 
+/* Show a parameter as a number. */
+#define VRFM_ITEM_SHOW(name) \
+static ssize_t vrfm_item_##name##_show(struct config_item *item, char *page) \
+{ \
+	return sysfs_emit(page, "%u\n", \
+			  READ_ONCE(to_vrfm_item(item)->params.name)); \
+}
+
+/* Define a parameter from MIN to MAX that is fixed while the device exists. */
+#define VRFM_ITEM_NUMBER(name, min, max) \
+VRFM_ITEM_SHOW(name) \
+static ssize_t vrfm_item_##name##_store(struct config_item *item, \
+					const char *page, size_t len) \
+{ \
+	return vrfm_item_set(item, #name, page, \
+			     &to_vrfm_item(item)->params.name, min, max, \
+			     len); \
+} \
+CONFIGFS_ATTR(vrfm_item_, name)
+
+/* Define a parameter from MIN to MAX that tunes an existing device as well. */
+#define VRFM_ITEM_TUNABLE(name, min, max) \
+VRFM_ITEM_SHOW(name) \
+static ssize_t vrfm_item_##name##_store(struct config_item *item, \
+					const char *page, size_t len) \
+{ \
+	return vrfm_item_tune(item, #name, page, \
+			      offsetof(struct vrfm_params, name), min, max, 1, \
+			      len); \
+} \
+CONFIGFS_ATTR(vrfm_item_, name)
+
+VRFM_ITEM_NUMBER(network, 0, U32_MAX);
+VRFM_ITEM_NUMBER(keepalive_ms, 1, VRFM_KEEPALIVE_MS_MAX);
+VRFM_ITEM_TUNABLE(overload_us, 0, VRFM_OVERLOAD_US_MAX);
+VRFM_ITEM_TUNABLE(flush_us, 0, VRFM_FLUSH_US_MAX);
+VRFM_ITEM_TUNABLE(stage_ms, 1, VRFM_STAGE_MS_MAX);
+VRFM_ITEM_TUNABLE(unstage_ms, 1, VRFM_STAGE_MS_MAX);
+VRFM_ITEM_TUNABLE(quiet_us, 0, VRFM_QUIET_US_MAX);
+VRFM_ITEM_TUNABLE(direct_min, 1, VRFM_DIRECT_MIN_MAX);
+
 static ssize_t vrfm_item_node_id_show(struct config_item *item, char *page)
 {
 	u32 node = READ_ONCE(to_vrfm_item(item)->params.node);
@@ -178,21 +219,6 @@ static ssize_t vrfm_item_node_id_store(struct config_item *item,
 			     RFM2G_NODE_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, node_id);
-
-static ssize_t vrfm_item_network_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.network));
-}
-
-static ssize_t vrfm_item_network_store(struct config_item *item,
-				       const char *page, size_t len)
-{
-	return vrfm_item_set(item, "network", page,
-			     &to_vrfm_item(item)->params.network, 0, U32_MAX,
-			     len);
-}
-CONFIGFS_ATTR(vrfm_item_, network);
 
 static ssize_t vrfm_item_size_show(struct config_item *item, char *page)
 {
@@ -216,21 +242,6 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, size);
 
-static ssize_t vrfm_item_overload_us_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.overload_us));
-}
-
-static ssize_t vrfm_item_overload_us_store(struct config_item *item,
-					   const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "overload_us", page,
-			      offsetof(struct vrfm_params, overload_us), 0,
-			      VRFM_OVERLOAD_US_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, overload_us);
-
 /* Show overload_us in milliseconds, rounded up. */
 static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 {
@@ -248,81 +259,6 @@ static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 			      USEC_PER_MSEC, len);
 }
 CONFIGFS_ATTR(vrfm_item_, overload_ms);
-
-static ssize_t vrfm_item_keepalive_ms_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.keepalive_ms));
-}
-
-static ssize_t vrfm_item_keepalive_ms_store(struct config_item *item,
-					    const char *page, size_t len)
-{
-	return vrfm_item_set(item, "keepalive_ms", page,
-			     &to_vrfm_item(item)->params.keepalive_ms, 1,
-			     VRFM_KEEPALIVE_MS_MAX, len);
-}
-CONFIGFS_ATTR(vrfm_item_, keepalive_ms);
-
-static ssize_t vrfm_item_flush_us_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.flush_us));
-}
-
-static ssize_t vrfm_item_flush_us_store(struct config_item *item,
-					const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "flush_us", page,
-			      offsetof(struct vrfm_params, flush_us), 0,
-			      VRFM_FLUSH_US_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, flush_us);
-
-static ssize_t vrfm_item_stage_ms_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.stage_ms));
-}
-
-static ssize_t vrfm_item_stage_ms_store(struct config_item *item,
-					const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "stage_ms", page,
-			      offsetof(struct vrfm_params, stage_ms), 1,
-			      VRFM_STAGE_MS_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, stage_ms);
-
-static ssize_t vrfm_item_unstage_ms_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.unstage_ms));
-}
-
-static ssize_t vrfm_item_unstage_ms_store(struct config_item *item,
-					  const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "unstage_ms", page,
-			      offsetof(struct vrfm_params, unstage_ms), 1,
-			      VRFM_STAGE_MS_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, unstage_ms);
-
-static ssize_t vrfm_item_quiet_us_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.quiet_us));
-}
-
-static ssize_t vrfm_item_quiet_us_store(struct config_item *item,
-					const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "quiet_us", page,
-			      offsetof(struct vrfm_params, quiet_us), 0,
-			      VRFM_QUIET_US_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, quiet_us);
 
 static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 {
@@ -348,21 +284,6 @@ static ssize_t vrfm_item_direct_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, direct);
 
-static ssize_t vrfm_item_direct_min_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.direct_min));
-}
-
-static ssize_t vrfm_item_direct_min_store(struct config_item *item,
-					  const char *page, size_t len)
-{
-	return vrfm_item_tune(item, "direct_min", page,
-			      offsetof(struct vrfm_params, direct_min), 1,
-			      VRFM_DIRECT_MIN_MAX, 1, len);
-}
-CONFIGFS_ATTR(vrfm_item_, direct_min);
-
 static int vrfm_parse_port(const char *page, u16 *port)
 {
 	int ret = vrfm_is_octal(page) ? -EINVAL : kstrtou16(page, 0, port);
@@ -372,11 +293,7 @@ static int vrfm_parse_port(const char *page, u16 *port)
 	return *port ? 0 : -ERANGE;
 }
 
-static ssize_t vrfm_item_port_show(struct config_item *item, char *page)
-{
-	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.port));
-}
+VRFM_ITEM_SHOW(port)
 
 static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
 				    size_t len)
@@ -455,52 +372,36 @@ static struct configfs_attribute vrfm_item_attr_listen = {
 	.store = vrfm_item_listen_store,
 };
 
-static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
-				  struct vrfm_peer *peer)
-{
-	char port[8];
-
-	peer->node = pi->node;
-	peer->overload_us = pi->overload_us;
-	peer->any = !strcmp(pi->addr, "any");
-	if (peer->any)
-		return 0;
-	snprintf(port, sizeof(port), "%u", pi->port ?: pi->vi->params.port);
-	return krdma_parse_addr(NULL, pi->addr, port, &peer->addr);
-}
-
 /*
  * Create the link of a peer, if the device is enabled and the peer has an
  * address. Return: 0, also if there is nothing to do; or an error.
  */
 static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
 {
-	struct vrfm_peer peer = { };
+	struct vrfm_peer peer = {
+		.node = pi->node,
+		.any = !strcmp(pi->addr, "any"),
+		.overload_us = pi->overload_us,
+	};
 	struct vrfm_link *link;
+	char port[8];
 	int ret;
 
 	lockdep_assert_held(&pi->vi->lock);
 	if (!pi->vi->vdev || !*pi->addr || pi->link)
 		return 0;
-	ret = vrfm_peer_item_resolve(pi, &peer);
-	if (ret)
-		return ret;
+	if (!peer.any) {
+		snprintf(port, sizeof(port), "%u",
+			 pi->port ?: pi->vi->params.port);
+		ret = krdma_parse_addr(NULL, pi->addr, port, &peer.addr);
+		if (ret)
+			return ret;
+	}
 	link = vrfm_peer_add(pi->vi->vdev, &peer);
 	if (IS_ERR(link))
 		return PTR_ERR(link);
 	pi->link = link;
 	return 0;
-}
-
-static int vrfm_item_start_peers_locked(struct vrfm_item *vi)
-{
-	struct vrfm_peer_item *pi;
-	int ret = 0;
-
-	lockdep_assert_held(&vi->lock);
-	list_for_each_entry(pi, &vi->peers, entry)
-		ret = ret ?: vrfm_peer_item_start_locked(pi);
-	return ret;
 }
 
 /* Forget the device and its links, which vrfm_dev_destroy() has released. */
@@ -516,8 +417,9 @@ static void vrfm_item_forget_locked(struct vrfm_item *vi)
 
 static int vrfm_item_enable_locked(struct vrfm_item *vi)
 {
+	struct vrfm_peer_item *pi;
 	struct vrfm_dev *vdev;
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&vi->lock);
 	if (vi->vdev)
@@ -530,7 +432,10 @@ static int vrfm_item_enable_locked(struct vrfm_item *vi)
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
 	vi->vdev = vdev;
-	ret = vrfm_item_start_peers_locked(vi) ?: vrfm_dev_publish(vdev);
+	list_for_each_entry(pi, &vi->peers, entry)
+		ret = ret ?: vrfm_peer_item_start_locked(pi);
+	if (!ret)
+		ret = vrfm_dev_publish(vdev);
 	if (ret) {
 		vrfm_dev_destroy(vdev, true);
 		vrfm_item_forget_locked(vi);
@@ -609,21 +514,6 @@ static ssize_t vrfm_peer_item_addr_show(struct config_item *item, char *page)
 	return ret;
 }
 
-static int vrfm_peer_item_set_addr_locked(struct vrfm_peer_item *pi,
-					  const char *text)
-{
-	int ret;
-
-	lockdep_assert_held(&pi->vi->lock);
-	if (pi->link)
-		return -EBUSY;
-	strscpy(pi->addr, text, sizeof(pi->addr));
-	ret = vrfm_peer_item_start_locked(pi);
-	if (ret)
-		*pi->addr = '\0';
-	return ret;
-}
-
 static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 					 const char *page, size_t len)
 {
@@ -640,7 +530,14 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 		return -EINVAL;
 	}
 	mutex_lock(&pi->vi->lock);
-	ret = vrfm_peer_item_set_addr_locked(pi, text);
+	if (pi->link) {
+		ret = -EBUSY;
+	} else {
+		strscpy(pi->addr, text, sizeof(pi->addr));
+		ret = vrfm_peer_item_start_locked(pi);
+		if (ret)
+			*pi->addr = '\0';
+	}
 	mutex_unlock(&pi->vi->lock);
 	return ret ?: len;
 }
