@@ -52,37 +52,10 @@ static void vrfm_seq_image_rcu(struct seq_file *seq,
 		   jiffies_to_msecs(jiffies - resync->since));
 }
 
-static void vrfm_seq_writers(struct seq_file *seq, const struct vrfm_dev *vdev)
-{
-	seq_printf(seq, "serial %llu\n", vdev->serial);
-	seq_printf(seq, "events_sent %llu\n", vdev->event_number);
-	seq_printf(seq, "writers_waiting %d\n", atomic_read(&vdev->waiting));
-	seq_printf(seq, "room_changes %u\n",
-		   (u32)atomic_read(&vdev->room_changes));
-	seq_printf(seq, "transmitter %s\n", vrfm_is_dark(vdev) ? "off" : "on");
-}
-
-static void vrfm_seq_scanner(struct seq_file *seq, struct vrfm_dev *vdev)
-{
-	const struct vrfm_scan_counts *counts = &vdev->scan_counts;
-
-	seq_printf(seq, "twins %d\n", atomic_read(&vdev->ntwins));
-	seq_printf(seq, "write_faults %llu\n", READ_ONCE(vdev->faults));
-	seq_printf(seq, "scanner_passes %llu\n", READ_ONCE(counts->passes));
-	seq_printf(seq, "scanner_compared %llu\n", READ_ONCE(counts->compared));
-	seq_printf(seq, "scanner_changed %llu\n", READ_ONCE(counts->changed));
-	seq_printf(seq, "scanner_words %llu\n", READ_ONCE(counts->words));
-	seq_printf(seq, "scanner_protected %llu\n",
-		   READ_ONCE(counts->protected));
-	seq_printf(seq, "scanner_held %llu\n", READ_ONCE(counts->held));
-	seq_printf(seq, "twins_max %u\n", vdev->twins_max);
-	seq_printf(seq, "twin_waits %llu\n", READ_ONCE(vdev->twin_waits));
-	seq_printf(seq, "scanner_pid %d\n", vdev->scanner->pid);
-}
-
 static int vrfm_seq_device_show(struct seq_file *seq, void *unused)
 {
 	struct vrfm_dev *vdev = seq->private;
+	const struct vrfm_scan_counts *counts = &vdev->scan_counts;
 
 	seq_printf(seq, "node %u\nnetwork %u\nsize %llu\nepoch %016llx\n",
 		   vdev->params.node, vdev->params.network, vdev->params.size,
@@ -104,8 +77,26 @@ static int vrfm_seq_device_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "own_words %u\n",
 		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
 	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
-	vrfm_seq_scanner(seq, vdev);
-	vrfm_seq_writers(seq, vdev);
+	/* The scanner. */
+	seq_printf(seq, "twins %d\n", atomic_read(&vdev->ntwins));
+	seq_printf(seq, "write_faults %llu\n", READ_ONCE(vdev->faults));
+	seq_printf(seq, "scanner_passes %llu\n", READ_ONCE(counts->passes));
+	seq_printf(seq, "scanner_compared %llu\n", READ_ONCE(counts->compared));
+	seq_printf(seq, "scanner_changed %llu\n", READ_ONCE(counts->changed));
+	seq_printf(seq, "scanner_words %llu\n", READ_ONCE(counts->words));
+	seq_printf(seq, "scanner_protected %llu\n",
+		   READ_ONCE(counts->protected));
+	seq_printf(seq, "scanner_held %llu\n", READ_ONCE(counts->held));
+	seq_printf(seq, "twins_max %u\n", vdev->twins_max);
+	seq_printf(seq, "twin_waits %llu\n", READ_ONCE(vdev->twin_waits));
+	seq_printf(seq, "scanner_pid %d\n", vdev->scanner->pid);
+	/* The writers. */
+	seq_printf(seq, "serial %llu\n", vdev->serial);
+	seq_printf(seq, "events_sent %llu\n", vdev->event_number);
+	seq_printf(seq, "writers_waiting %d\n", atomic_read(&vdev->waiting));
+	seq_printf(seq, "room_changes %u\n",
+		   (u32)atomic_read(&vdev->room_changes));
+	seq_printf(seq, "transmitter %s\n", vrfm_is_dark(vdev) ? "off" : "on");
 	rcu_read_lock();
 	vrfm_seq_image_rcu(seq, vdev);
 	rcu_read_unlock();
@@ -127,18 +118,6 @@ void vrfm_seq_line(struct seq_file *seq, const struct vrfm_link *link,
 	seq_vprintf(seq, format, args);
 	va_end(args);
 	seq_putc(seq, '\n');
-}
-
-static u32 vrfm_link_queued_locked(const struct vrfm_link *link)
-{
-	u64 sequence;
-	u32 bytes = 0;
-
-	lockdep_assert_held(&link->lock);
-	for (sequence = link->window.acked + 1; sequence <= link->window.opened;
-	     sequence++)
-		bytes += link->window.slots[sequence % VRFM_SLOTS].pack.len;
-	return bytes;
 }
 
 static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
@@ -173,7 +152,12 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 
 static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 {
+	u64 sequence = link->window.acked;
+	u32 queued = 0;
+
 	lockdep_assert_held(&link->lock);
+	while (link->conn.cb && sequence++ < link->window.opened)
+		queued += vrfm_slot(link, sequence)->pack.len;
 	vrfm_seq_line(seq, link, "opened %llu", link->window.opened);
 	vrfm_seq_line(seq, link, "posted %llu", link->window.posted);
 	vrfm_seq_line(seq, link, "completed %llu", link->window.completed);
@@ -181,8 +165,7 @@ static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "free_messages %u",
 		      vrfm_link_free_locked(link));
 	vrfm_seq_line(seq, link, "message_bytes %u", link->conn.max_msg);
-	vrfm_seq_line(seq, link, "queued_bytes %u",
-		      link->conn.cb ? vrfm_link_queued_locked(link) : 0);
+	vrfm_seq_line(seq, link, "queued_bytes %u", queued);
 	vrfm_seq_line(seq, link, "oldest_ms %u",
 		      vrfm_link_late_ms_locked(link));
 	vrfm_seq_line(seq, link, "bytes_sent %llu", link->counts.bytes_sent);
@@ -237,22 +220,15 @@ static void vrfm_seq_direct_locked(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "stage_answered %llu", direct->answered);
 }
 
-static u32 vrfm_link_held_ms(const struct vrfm_link *link)
-{
-	unsigned long now = jiffies;
-
-	if (link->state != VRFM_SYNCING ||
-	    !time_before(now, link->overload.hold_until))
-		return 0;
-	return jiffies_to_msecs(link->overload.hold_until - now);
-}
-
 /*
- * Show members that vrfm_dev.write_lock protects. They are read without that
- * lock, so they may be of different moments.
+ * Show the members of a link that vrfm_dev.write_lock protects. They are read
+ * without that lock, so they may be of different moments.
  */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
+	unsigned long now = jiffies, hold = link->overload.hold_until;
+	bool held = link->state == VRFM_SYNCING && time_before(now, hold);
+
 	vrfm_seq_line(seq, link, "missed_words %u", link->missed.map.set);
 	vrfm_seq_line(seq, link, "missed_all %d", link->missed.lost);
 	vrfm_seq_line(seq, link, "sweep_at_word %u", link->catchup.cursor);
@@ -261,20 +237,10 @@ static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->catchup.todo);
 	vrfm_seq_line(seq, link, "events_waiting %u", link->backlog.n);
 	vrfm_seq_line(seq, link, "overloads %llu", link->counts.overloads);
-	vrfm_seq_line(seq, link, "back_off_ms %u", vrfm_link_held_ms(link));
+	vrfm_seq_line(seq, link, "back_off_ms %u",
+		      held ? jiffies_to_msecs(hold - now) : 0);
 	vrfm_seq_line(seq, link, "next_back_off_ms %u",
 		      link->overload.penalty_ms);
-}
-
-static void vrfm_seq_link(struct seq_file *seq, struct vrfm_link *link)
-{
-	spin_lock_bh(&link->lock);
-	vrfm_seq_life_locked(seq, link);
-	vrfm_seq_sent_locked(seq, link);
-	vrfm_seq_received_locked(seq, link);
-	vrfm_seq_direct_locked(seq, link);
-	spin_unlock_bh(&link->lock);
-	vrfm_seq_behind(seq, link);
 }
 
 static int vrfm_links_show(struct seq_file *seq, void *unused)
@@ -283,37 +249,36 @@ static int vrfm_links_show(struct seq_file *seq, void *unused)
 	struct vrfm_link *link;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(link, &vdev->links, entry)
-		vrfm_seq_link(seq, link);
+	list_for_each_entry_rcu(link, &vdev->links, entry) {
+		spin_lock_bh(&link->lock);
+		vrfm_seq_life_locked(seq, link);
+		vrfm_seq_sent_locked(seq, link);
+		vrfm_seq_received_locked(seq, link);
+		vrfm_seq_direct_locked(seq, link);
+		spin_unlock_bh(&link->lock);
+		vrfm_seq_behind(seq, link);
+	}
 	rcu_read_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_links);
 
-static void vrfm_seq_latency_locked(struct seq_file *seq,
-				    const struct vrfm_link *link)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&link->lock);
-	seq_printf(seq, "%u", link->peer.node);
-	for (i = 0; i < VRFM_LATENCIES; i++)
-		if (link->meter.latency[i])
-			seq_printf(seq, " %llu:%llu", 1ULL << i,
-				   link->meter.latency[i]);
-	seq_putc(seq, '\n');
-}
-
 static int vrfm_latency_show(struct seq_file *seq, void *unused)
 {
 	struct vrfm_dev *vdev = seq->private;
 	struct vrfm_link *link;
+	unsigned int i;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry) {
+		seq_printf(seq, "%u", link->peer.node);
 		spin_lock_bh(&link->lock);
-		vrfm_seq_latency_locked(seq, link);
+		for (i = 0; i < VRFM_LATENCIES; i++)
+			if (link->meter.latency[i])
+				seq_printf(seq, " %llu:%llu", 1ULL << i,
+					   link->meter.latency[i]);
 		spin_unlock_bh(&link->lock);
+		seq_putc(seq, '\n');
 	}
 	rcu_read_unlock();
 	return 0;

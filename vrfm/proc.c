@@ -25,15 +25,6 @@ static const char * const vrfm_event_name[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_LOCAL_MEM_PARITY_ERR] = "local_mem_parity_err",
 };
 
-static unsigned int vrfm_proc_count(void)
-{
-	unsigned int unit, n = 0;
-
-	for (unit = 0; unit < VRFM_DEVICES; unit++)
-		n += !!vrfm_device(unit);
-	return n;
-}
-
 /**
  * struct vrfm_proc_link - state of a link at one moment
  * @state: state of the link
@@ -58,14 +49,16 @@ struct vrfm_proc_link {
 	struct vrfm_link_counts counts;
 };
 
-/*
- * Copy the state of a link, to print it without a lock. Any user may read this
- * file, and must not delay the tasks that wait for the lock.
- */
-static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
+static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 {
+	struct vrfm_proc_link is;
+
+	/*
+	 * Copy the state, to print it without a lock. Any user may read this
+	 * file, and must not delay the tasks that wait for the lock.
+	 */
 	spin_lock_bh(&link->lock);
-	*is = (struct vrfm_proc_link){
+	is = (struct vrfm_proc_link){
 		.state = link->state,
 		.missed = READ_ONCE(link->missed.map.set),
 		.lost = READ_ONCE(link->missed.lost),
@@ -77,13 +70,6 @@ static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
 		.counts = link->counts,
 	};
 	spin_unlock_bh(&link->lock);
-}
-
-static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
-{
-	struct vrfm_proc_link is;
-
-	vrfm_proc_take(link, &is);
 	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s path_mtu %u local_mtu %u peer_mtu %u\n",
 		   link->peer.node, vrfm_link_state_name(is.state),
 		   is.missed, is.lost ? "+" : "", is.lag, is.synced,
@@ -92,22 +78,6 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		   is.counts.events_dropped, is.direct, is.counts.directs,
 		   vrfm_shown_name(is.shown), is.mtu.path, is.mtu.local,
 		   is.mtu.peer);
-}
-
-/*
- * Print the image and all links. RCU protects the list of links.
- * vrfm_dev.write_lock is not taken, because writers wait for it.
- */
-static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-
-	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->resync.lineage),
-		   vrfm_is_loading(vdev) ? "loading" : "complete");
-	rcu_read_lock();
-	list_for_each_entry_rcu(link, &vdev->links, entry)
-		vrfm_proc_link(m, link);
-	rcu_read_unlock();
 }
 
 static void vrfm_proc_event(struct seq_file *m, struct vrfm_dev *vdev,
@@ -131,6 +101,7 @@ static void vrfm_proc_event(struct seq_file *m, struct vrfm_dev *vdev,
 
 static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 {
+	struct vrfm_link *link;
 	unsigned int opens;
 	u64 refused;
 	u32 type;
@@ -144,17 +115,28 @@ static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 		   vdev->params.network, vdev->params.size, opens, refused);
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		vrfm_proc_event(m, vdev, type);
-	vrfm_proc_links(m, vdev);
+	/*
+	 * RCU protects the list of links. vrfm_dev.write_lock is not taken,
+	 * because writers wait for it.
+	 */
+	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->resync.lineage),
+		   vrfm_is_loading(vdev) ? "loading" : "complete");
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry)
+		vrfm_proc_link(m, link);
+	rcu_read_unlock();
 }
 
 /* Print the state of all devices. The cards' tools read the first line. */
 static int vrfm_proc_show(struct seq_file *m, void *v)
 {
 	struct vrfm_dev *vdev;
-	unsigned int unit;
+	unsigned int unit, n = 0;
 
 	vrfm_devices_lock();
-	seq_printf(m, "RFM2G_DEVICE_COUNT %u\n", vrfm_proc_count());
+	for (unit = 0; unit < VRFM_DEVICES; unit++)
+		n += !!vrfm_device(unit);
+	seq_printf(m, "RFM2G_DEVICE_COUNT %u\n", n);
 	for (unit = 0; unit < VRFM_DEVICES; unit++) {
 		vdev = vrfm_device(unit);
 		if (vdev)
