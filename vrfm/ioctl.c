@@ -197,17 +197,6 @@ static int vrfm_ioctl_clear_count(const struct vrfm_call *call)
 	return vrfm_event_clear_count(call->vdev, vrfm_ioctl_type(call));
 }
 
-static void vrfm_pci_config(const struct vrfm_dev *vdev,
-			    struct rfm2g_pci_config *pci)
-{
-	pci->or_window_size = RFM2G_BAR0_SIZE;
-	pci->or_reg_size = RFM2G_BAR0_SIZE;
-	pci->cs_window_size = RFM2G_BAR2_SIZE;
-	pci->cs_reg_size = RFM2G_BAR2_SIZE;
-	pci->window_size = vdev->params.size;
-	pci->type = 0x5565;
-}
-
 /*
  * Zero the structure first, because the gaps between its members are copied to
  * the program as well.
@@ -232,7 +221,12 @@ static int vrfm_ioctl_config(const struct vrfm_call *call)
 	config.board_revision = vrfm_board_revision(vdev);
 	config.revision_id = 1;
 	config.lcsr1 = vrfm_lcsr(vdev);
-	vrfm_pci_config(vdev, &config.pci);
+	config.pci.or_window_size = RFM2G_BAR0_SIZE;
+	config.pci.or_reg_size = RFM2G_BAR0_SIZE;
+	config.pci.cs_window_size = RFM2G_BAR2_SIZE;
+	config.pci.cs_reg_size = RFM2G_BAR2_SIZE;
+	config.pci.window_size = vdev->params.size;
+	config.pci.type = 0x5565;
 	return copy_to_user(call->user, &config, sizeof(config)) ? -EFAULT : 0;
 }
 
@@ -359,35 +353,20 @@ static int vrfm_ioctl_change_reg(const struct vrfm_call *call)
 	return vrfm_reg_write(call->vdev, &reg);
 }
 
-static int vrfm_ioctl_transfer_narrow(const struct vrfm_call *call,
-				      struct rfm2g_transfer *transfer)
-{
-	struct rfm2g_transfer_32 narrow;
-
-	if (copy_from_user(&narrow, call->user, sizeof(narrow)))
-		return -EFAULT;
-	transfer->offset = narrow.offset;
-	transfer->length = narrow.length;
-	transfer->buffer = narrow.buffer;
-	return 0;
-}
-
-static int vrfm_ioctl_transfer_copy(const struct vrfm_call *call,
-				    struct rfm2g_transfer *transfer)
-{
-	if (call->narrow)
-		return vrfm_ioctl_transfer_narrow(call, transfer);
-	return copy_from_user(transfer, call->user, sizeof(*transfer)) ?
-		-EFAULT : 0;
-}
-
 static int vrfm_ioctl_transfer(const struct vrfm_call *call,
 			       struct rfm2g_transfer *transfer)
 {
-	int ret = vrfm_ioctl_transfer_copy(call, transfer);
+	struct rfm2g_transfer_32 narrow;
 
-	if (ret)
-		return ret;
+	if (call->narrow) {
+		if (copy_from_user(&narrow, call->user, sizeof(narrow)))
+			return -EFAULT;
+		transfer->offset = narrow.offset;
+		transfer->length = narrow.length;
+		transfer->buffer = narrow.buffer;
+	} else if (copy_from_user(transfer, call->user, sizeof(*transfer))) {
+		return -EFAULT;
+	}
 	/* A transfer of 0 bytes is valid at any offset. */
 	if (transfer->length &&
 	    !vrfm_inside(call->vdev, transfer->offset, transfer->length))
@@ -419,28 +398,25 @@ static int vrfm_ioctl_write(const struct vrfm_call *call)
 			  vrfm_call_nowait(call), &done);
 }
 
-static int vrfm_special_of(u64 value)
-{
-	u64 address = value & ~(u64)RFM2G_MMAP_DMA;
-
-	if (!(value & RFM2G_MMAP_DMA))
-		return value & RFM2G_MMAP_BAR0 ? VRFM_SPECIAL_BAR0 :
-		       value & RFM2G_MMAP_BAR2 ? VRFM_SPECIAL_BAR2 : -EFAULT;
-	if (!PAGE_ALIGNED(address))
-		return -EFAULT;
-	return address ? VRFM_SPECIAL_DMA : VRFM_SPECIAL_DMA_NULL;
-}
-
 static int vrfm_ioctl_special(const struct vrfm_call *call)
 {
-	u64 value;
+	u64 value, address;
 	int special;
 
 	if (copy_from_user(&value, call->user, sizeof(value)))
 		return -EFAULT;
-	special = vrfm_special_of(value);
-	if (special < 0)
-		return special;
+	address = value & ~(u64)RFM2G_MMAP_DMA;
+	if (value & RFM2G_MMAP_DMA) {
+		if (!PAGE_ALIGNED(address))
+			return -EFAULT;
+		special = address ? VRFM_SPECIAL_DMA : VRFM_SPECIAL_DMA_NULL;
+	} else if (value & RFM2G_MMAP_BAR0) {
+		special = VRFM_SPECIAL_BAR0;
+	} else if (value & RFM2G_MMAP_BAR2) {
+		special = VRFM_SPECIAL_BAR2;
+	} else {
+		return -EFAULT;
+	}
 	WRITE_ONCE(call->vf->special, special);
 	return 0;
 }
@@ -629,34 +605,27 @@ static const struct vrfm_command vrfm_own_commands[] = {
 };
 
 /*
- * Find a command in a table. array_index_nospec() keeps the index inside the
+ * Find a command in its table. array_index_nospec() keeps the index inside the
  * table also under speculation.
  */
-static const struct vrfm_command *
-vrfm_command_find(const struct vrfm_command *table, unsigned int n,
-		  unsigned int cmd)
+static const struct vrfm_command *vrfm_command_find(unsigned int cmd)
 {
-	const struct vrfm_command *command;
-	unsigned int nr = _IOC_NR(cmd);
+	const struct vrfm_command *table = vrfm_commands, *command;
+	unsigned int n = ARRAY_SIZE(vrfm_commands), nr = _IOC_NR(cmd);
 
+	if (_IOC_TYPE(cmd) == VRFM_MAGIC) {
+		table = vrfm_own_commands;
+		n = ARRAY_SIZE(vrfm_own_commands);
+	}
 	if (nr >= n)
 		return NULL;
-	nr = array_index_nospec(nr, n);
-	command = &table[nr];
+	command = &table[array_index_nospec(nr, n)];
 	return command->run && command->cmd == cmd ? command : NULL;
-}
-
-static const struct vrfm_command *vrfm_command_of(unsigned int cmd)
-{
-	if (_IOC_TYPE(cmd) == VRFM_MAGIC)
-		return vrfm_command_find(vrfm_own_commands,
-					 ARRAY_SIZE(vrfm_own_commands), cmd);
-	return vrfm_command_find(vrfm_commands, ARRAY_SIZE(vrfm_commands), cmd);
 }
 
 static long vrfm_call_run(struct vrfm_call *call, unsigned int cmd)
 {
-	const struct vrfm_command *command = vrfm_command_of(cmd);
+	const struct vrfm_command *command = vrfm_command_find(cmd);
 
 	if (!command)
 		return _IOC_TYPE(cmd) == RFM2G_MAGIC ? -EINVAL : -ENOTTY;

@@ -11,25 +11,6 @@
 #include "device.h"
 #include "link.h"
 
-static void vrfm_state_address(const struct vrfm_peer *peer,
-			       struct vrfm_peer_state *state)
-{
-	const struct sockaddr_in *in = (const struct sockaddr_in *)&peer->addr;
-	const struct sockaddr_in6 *in6 =
-		(const struct sockaddr_in6 *)&peer->addr;
-
-	if (peer->any)
-		return;
-	state->family = peer->addr.ss_family;
-	state->port = ntohs(in->sin_port);
-	if (state->family == AF_INET) {
-		memcpy(state->address, &in->sin_addr, sizeof(in->sin_addr));
-	} else {
-		memcpy(state->address, &in6->sin6_addr, sizeof(in6->sin6_addr));
-		state->scope = in6->sin6_scope_id;
-	}
-}
-
 /*
  * Check whether the peer has the same image as this node, and this node has
  * nothing to load from the peer.
@@ -46,43 +27,23 @@ static bool vrfm_state_same_image(const struct vrfm_link *link)
 		!(link->report.info.flags & VRFM_INFO_MERGED));
 }
 
-static u32 vrfm_state_flags(const struct vrfm_link *link)
-{
-	u32 flags = READ_ONCE(link->missed.lost) ? VRFM_PEER_MISSES_ALL : 0;
-
-	if (link->state == VRFM_DOWN)
-		return flags;
-	if (link->rx.synced)
-		flags |= VRFM_PEER_SYNCED;
-	if (vrfm_state_same_image(link))
-		flags |= VRFM_PEER_SAME_IMAGE;
-	return flags;
-}
-
-static void vrfm_state_why_locked(const struct vrfm_link *link,
-				  struct vrfm_peer_state *state)
-{
-	lockdep_assert_held(&link->lock);
-	BUILD_BUG_ON((int)VRFM_REFUSAL_SIZE != (int)VRFM_REJECT_SIZE);
-	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY != (int)VRFM_REJECT_BUSY);
-	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);
-	if (link->state != VRFM_DOWN)
-		return;
-	state->error = -(READ_ONCE(link->failure.dial_error) ?:
-			 link->failure.down_error);
-	state->refusal = link->failure.rejected;
-}
-
 static void vrfm_state_take(struct vrfm_link *link,
 			    struct vrfm_peer_state *state)
 {
+	const struct vrfm_peer *peer = &link->peer;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&peer->addr;
+	const struct sockaddr_in6 *in6 =
+		(const struct sockaddr_in6 *)&peer->addr;
+
 	BUILD_BUG_ON((int)VRFM_PEER_READY != (int)VRFM_READY);
 	BUILD_BUG_ON((int)VRFM_PEER_SYNCING != (int)VRFM_SYNCING);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_SIZE != (int)VRFM_REJECT_SIZE);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY != (int)VRFM_REJECT_BUSY);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);
 	spin_lock_bh(&link->lock);
 	*state = (struct vrfm_peer_state){
-		.node = link->peer.node,
+		.node = peer->node,
 		.state = link->state,
-		.flags = vrfm_state_flags(link),
 		.lag = link->window.opened - link->window.acked,
 		.missed = (u64)READ_ONCE(link->missed.map.set) * VRFM_WORD,
 		.since_ms = ktime_ms_delta(ktime_get(), link->since),
@@ -100,9 +61,29 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.local_mtu = link->conn.mtu.local,
 		.peer_mtu = link->conn.mtu.peer,
 	};
-	vrfm_state_why_locked(link, state);
+	if (READ_ONCE(link->missed.lost))
+		state->flags |= VRFM_PEER_MISSES_ALL;
+	if (link->state == VRFM_DOWN) {
+		state->error = -(READ_ONCE(link->failure.dial_error) ?:
+				 link->failure.down_error);
+		state->refusal = link->failure.rejected;
+	} else {
+		if (link->rx.synced)
+			state->flags |= VRFM_PEER_SYNCED;
+		if (vrfm_state_same_image(link))
+			state->flags |= VRFM_PEER_SAME_IMAGE;
+	}
 	spin_unlock_bh(&link->lock);
-	vrfm_state_address(&link->peer, state);
+	if (peer->any)
+		return;
+	state->family = peer->addr.ss_family;
+	state->port = ntohs(in->sin_port);
+	if (state->family == AF_INET) {
+		memcpy(state->address, &in->sin_addr, sizeof(in->sin_addr));
+	} else {
+		memcpy(state->address, &in6->sin6_addr, sizeof(in6->sin6_addr));
+		state->scope = in6->sin6_scope_id;
+	}
 }
 
 /*
@@ -128,24 +109,6 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 	rcu_read_unlock();
 }
 
-/*
- * Copy the members that the program knows. Set members that only the program
- * knows to zero.
- */
-static int vrfm_states_give(const struct vrfm_peers *peers,
-			    const struct vrfm_peer_state *states, u32 n)
-{
-	u32 known = min_t(u32, peers->peer_size, sizeof(*states));
-	u8 __user *to = u64_to_user_ptr(peers->peers);
-	u32 i;
-
-	for (i = 0; i < n; i++, to += peers->peer_size)
-		if (copy_to_user(to, &states[i], known) ||
-		    clear_user(to + known, peers->peer_size - known))
-			return -EFAULT;
-	return 0;
-}
-
 /**
  * vrfm_states - copy the state of the peers to a program
  * @vdev: device
@@ -158,8 +121,11 @@ static int vrfm_states_give(const struct vrfm_peers *peers,
 int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers)
 {
 	u32 room = min_t(u32, peers->count, RFM2G_NODE_MAX);
+	u8 __user *to = u64_to_user_ptr(peers->peers);
+	u32 i, known = min_t(u32, peers->peer_size,
+			     sizeof(struct vrfm_peer_state));
 	struct vrfm_peer_state *states;
-	int ret;
+	int ret = 0;
 
 	BUILD_BUG_ON(offsetofend(struct vrfm_peer_state, address) !=
 		     VRFM_PEER_SIZE);
@@ -167,7 +133,16 @@ int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers)
 	if (!states)
 		return -ENOMEM;
 	vrfm_states_take(vdev, peers, states, room);
-	ret = vrfm_states_give(peers, states, min(room, peers->count));
+	/*
+	 * Copy the members that the program knows. Set members that only the
+	 * program knows to zero.
+	 */
+	for (i = 0; i < min(room, peers->count) && !ret; i++) {
+		if (copy_to_user(to, &states[i], known) ||
+		    clear_user(to + known, peers->peer_size - known))
+			ret = -EFAULT;
+		to += peers->peer_size;
+	}
 	kvfree(states);
 	return ret;
 }
