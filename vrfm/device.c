@@ -76,21 +76,6 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-/* Let writers that wait for room check their deadlines again. */
-static void vrfm_wake_all_writers(void)
-{
-	struct vrfm_dev *vdev;
-	unsigned int unit;
-
-	vrfm_devices_lock();
-	for (unit = 0; unit < VRFM_DEVICES; unit++) {
-		vdev = vrfm_device(unit);
-		if (vdev)
-			vrfm_wake_writers(vdev);
-	}
-	vrfm_devices_unlock();
-}
-
 /*
  * Record whether the machine is being suspended. PREPARE comes before tasks are
  * frozen, and POST comes after they are thawed.
@@ -98,12 +83,19 @@ static void vrfm_wake_all_writers(void)
 static int vrfm_power_event(struct notifier_block *block, unsigned long event,
 			    void *data)
 {
+	unsigned int unit;
+
 	switch (event) {
 	case PM_SUSPEND_PREPARE:
 	case PM_HIBERNATION_PREPARE:
 	case PM_RESTORE_PREPARE:
 		vrfm_writers_suspend(true);
-		vrfm_wake_all_writers();
+		/* Let waiting writers check their deadlines again. */
+		vrfm_devices_lock();
+		for (unit = 0; unit < VRFM_DEVICES; unit++)
+			if (vrfm_devices[unit])
+				vrfm_wake_writers(vrfm_devices[unit]);
+		vrfm_devices_unlock();
 		break;
 	case PM_POST_SUSPEND:
 	case PM_POST_HIBERNATION:
@@ -178,18 +170,6 @@ static void vrfm_dev_release(struct device *dev)
 	kvfree(vdev);
 }
 
-static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
-{
-	u32 i;
-
-	rt_mutex_init(&vdev->write_lock);
-	rt_mutex_init(&vdev->waiter_lock);
-	mutex_init(&vdev->shares.lock);
-	spin_lock_init(&vdev->lock);
-	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
-		spin_lock_init(&vdev->page_locks[i].lock);
-}
-
 /*
  * Return a new epoch, which identifies a life of a device and is not 0. Its
  * upper 40 bits are the time in units of 1/256 s, which suffices until 2106. So
@@ -211,12 +191,18 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 				       const struct vrfm_params *params)
 {
 	struct vrfm_dev *vdev = kvzalloc(sizeof(*vdev), GFP_KERNEL);
+	u32 i;
 
 	if (!vdev)
 		return NULL;
 	vdev->params = *params;
 	vdev->unit = unit;
-	vrfm_dev_init_locks(vdev);
+	rt_mutex_init(&vdev->write_lock);
+	rt_mutex_init(&vdev->waiter_lock);
+	mutex_init(&vdev->shares.lock);
+	spin_lock_init(&vdev->lock);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
+		spin_lock_init(&vdev->page_locks[i].lock);
 	INIT_LIST_HEAD(&vdev->links);
 	INIT_LIST_HEAD(&vdev->shares.list);
 	INIT_LIST_HEAD(&vdev->bar_files);
@@ -266,19 +252,6 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	return vrfm_scan_init(vdev);
 }
 
-static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
-{
-	int ret = 0;
-
-	vrfm_devices_lock();
-	if (vrfm_devices[vdev->unit])
-		ret = -EEXIST;
-	else
-		vrfm_devices[vdev->unit] = vdev;
-	vrfm_devices_unlock();
-	return ret;
-}
-
 /**
  * vrfm_dev_create - create a device, without a device node
  * @unit: number N of /dev/rfm2gN
@@ -301,8 +274,12 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 	if (!vdev)
 		return ERR_PTR(-ENOMEM);
 	ret = vrfm_dev_fill(vdev);
+	vrfm_devices_lock();
+	if (!ret && vrfm_devices[unit])
+		ret = -EEXIST;
 	if (!ret)
-		ret = vrfm_dev_take_unit(vdev);
+		vrfm_devices[unit] = vdev;
+	vrfm_devices_unlock();
 	if (ret) {
 		pr_warn("%s%u: node %u, %llu bytes: error %d\n", VRFM_NAME,
 			unit, params->node, params->size, ret);
@@ -332,23 +309,6 @@ int vrfm_dev_publish(struct vrfm_dev *vdev)
 	return ret;
 }
 
-/*
- * Close a device to programs: from now on open() fails with -ENODEV. Return: 0;
- * -EBUSY if a program has opened it and EVEN_IF_OPEN is false.
- */
-static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
-{
-	int ret = 0;
-
-	spin_lock_bh(&vdev->lock);
-	if (vdev->opens && !even_if_open)
-		ret = -EBUSY;
-	else
-		WRITE_ONCE(vdev->gone, true);
-	spin_unlock_bh(&vdev->lock);
-	return ret;
-}
-
 /**
  * vrfm_dev_destroy - destroy a device and remove /dev/rfm2gN
  * @vdev: device from vrfm_dev_create()
@@ -361,11 +321,17 @@ static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
  */
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 {
-	int ret = vrfm_dev_close(vdev, even_if_open);
+	bool refused;
 
-	if (ret) {
+	/* From now on open() fails with -ENODEV. */
+	spin_lock_bh(&vdev->lock);
+	refused = vdev->opens && !even_if_open;
+	if (!refused)
+		WRITE_ONCE(vdev->gone, true);
+	spin_unlock_bh(&vdev->lock);
+	if (refused) {
 		pr_warn("%s is open\n", dev_name(&vdev->dev));
-		return ret;
+		return -EBUSY;
 	}
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;

@@ -58,21 +58,6 @@ MODULE_PARM_DESC(mode, "Permissions of all devices (0660)");
 /* Device that the module's parameters have created; NULL: none. */
 static struct vrfm_dev *vrfm_first;
 
-static int vrfm_read_listen(struct vrfm_params *params)
-{
-	if (!vrfm_param_port) {
-		pr_err("port 0: not a port\n");
-		return -EINVAL;
-	}
-	params->port = vrfm_param_port;
-	if (vrfm_param_listen && krdma_parse_addr(NULL, vrfm_param_listen, NULL,
-						  &params->listen)) {
-		pr_err("listen %s: not an address\n", vrfm_param_listen);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static int vrfm_read_params(struct vrfm_params *params)
 {
 	vrfm_params_init(params);
@@ -94,24 +79,17 @@ static int vrfm_read_params(struct vrfm_params *params)
 		return -EINVAL;
 	}
 	params->overload_us = vrfm_param_overload_us;
-	return vrfm_read_listen(params);
-}
-
-static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
-{
-	struct vrfm_peer_text words;
-	char number[8];
-	int ret = vrfm_parse_peer(text, &words);
-
-	if (ret)
-		return ret;
-	peer->node = words.node;
-	peer->any = !strcmp(words.host, "any");
-	if (peer->any)
-		return 0;
-	snprintf(number, sizeof(number), "%u", port);
-	return krdma_parse_addr(NULL, words.host, words.port ?: number,
-				&peer->addr);
+	if (!vrfm_param_port) {
+		pr_err("port 0: not a port\n");
+		return -EINVAL;
+	}
+	params->port = vrfm_param_port;
+	if (vrfm_param_listen && krdma_parse_addr(NULL, vrfm_param_listen, NULL,
+						  &params->listen)) {
+		pr_err("listen %s: not an address\n", vrfm_param_listen);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /*
@@ -120,19 +98,27 @@ static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
  */
 static int vrfm_make_peer(struct vrfm_dev *vdev, char *text)
 {
-	char *copy = kstrdup(text, GFP_KERNEL);
 	struct vrfm_peer peer = { .overload_us = VRFM_OVERLOAD_DEVICE };
-	struct vrfm_link *link;
-	int ret = -ENOMEM;
+	char *copy = kstrdup(text, GFP_KERNEL);
+	struct vrfm_peer_text words;
+	char port[8];
+	int ret;
 
-	if (copy)
-		ret = vrfm_read_peer(text, vdev->params.port, &peer);
+	if (!copy)
+		return -ENOMEM;
+	ret = vrfm_parse_peer(text, &words);
 	if (!ret) {
-		link = vrfm_peer_add(vdev, &peer);
-		ret = PTR_ERR_OR_ZERO(link);
-	} else if (copy) {
-		pr_err("peers: %s: not id@addr or id@addr:port\n", copy);
+		peer.node = words.node;
+		peer.any = !strcmp(words.host, "any");
+		snprintf(port, sizeof(port), "%u", vdev->params.port);
+		if (!peer.any)
+			ret = krdma_parse_addr(NULL, words.host,
+					       words.port ?: port, &peer.addr);
 	}
+	if (ret)
+		pr_err("peers: %s: not id@addr or id@addr:port\n", copy);
+	else
+		ret = PTR_ERR_OR_ZERO(vrfm_peer_add(vdev, &peer));
 	kfree(copy);
 	return ret;
 }

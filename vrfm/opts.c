@@ -146,14 +146,6 @@ static int vrfm_split_host(char *text, struct vrfm_peer_text *peer)
 	return *peer->host ? 0 : -EINVAL;
 }
 
-static int vrfm_check_port(const char *port)
-{
-	u16 number;
-
-	return !isdigit(*port) || kstrtou16(port, 10, &number) || !number ?
-		-EINVAL : 0;
-}
-
 /**
  * vrfm_parse_peer - parse the text of a peer: id@addr or id@addr:port
  * @text: text, which the function changes; an IPv6 address is in brackets
@@ -166,6 +158,7 @@ static int vrfm_check_port(const char *port)
 int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
 {
 	char *host = strchr(text, '@');
+	u16 port;
 	int ret;
 
 	if (!host || !isdigit(*text))
@@ -177,9 +170,11 @@ int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
 	if (peer->node > RFM2G_NODE_MAX)
 		return -ERANGE;
 	ret = vrfm_split_host(host, peer);
-	if (!ret && peer->port)
-		ret = vrfm_check_port(peer->port);
-	return ret;
+	if (ret || !peer->port)
+		return ret;
+	if (!isdigit(*peer->port) || kstrtou16(peer->port, 10, &port) || !port)
+		return -EINVAL;
+	return 0;
 }
 
 static const char * const vrfm_direct_modes[VRFM_DIRECT_MODES] = {

@@ -31,18 +31,6 @@ struct vrfm_shared {
 	u32 users;
 };
 
-static struct vrfm_shared *vrfm_share_find(struct vrfm_dev *vdev,
-					   const struct krdma_cb *cb)
-{
-	struct vrfm_shared *shared;
-
-	lockdep_assert_held(&vdev->shares.lock);
-	list_for_each_entry(shared, &vdev->shares.list, entry)
-		if (krdma_region_is_valid_on(shared->region, cb))
-			return shared;
-	return NULL;
-}
-
 static struct vrfm_shared *vrfm_share_register(struct vrfm_dev *vdev,
 					       struct krdma_cb *cb)
 {
@@ -82,15 +70,18 @@ struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb)
 	struct vrfm_shared *shared;
 
 	mutex_lock(&vdev->shares.lock);
-	shared = vrfm_share_find(vdev, cb);
-	if (!shared)
-		shared = vrfm_share_register(vdev, cb);
+	list_for_each_entry(shared, &vdev->shares.list, entry)
+		if (krdma_region_is_valid_on(shared->region, cb))
+			goto found;
+	shared = vrfm_share_register(vdev, cb);
 	if (IS_ERR(shared)) {
 		region = ERR_CAST(shared);
-	} else {
-		shared->users++;
-		region = shared->region;
+		goto out;
 	}
+found:
+	shared->users++;
+	region = shared->region;
+out:
 	mutex_unlock(&vdev->shares.lock);
 	return region;
 }

@@ -73,17 +73,6 @@ static struct vrfm_status_peer *vrfm_status_of(const struct vrfm_link *link)
 	return &link->vdev->status->peers[link->peer.node];
 }
 
-static u32 vrfm_status_flags(const struct vrfm_link *link)
-{
-	u32 flags = VRFM_STATUS_PRESENT;
-
-	if (READ_ONCE(link->missed.lost))
-		flags |= VRFM_PEER_MISSES_ALL;
-	if (link->state != VRFM_DOWN && link->rx.synced)
-		flags |= VRFM_PEER_SYNCED;
-	return flags;
-}
-
 static void vrfm_status_write(struct vrfm_link *link, u32 flags)
 {
 	struct vrfm_status_peer *peer = vrfm_status_of(link);
@@ -107,8 +96,14 @@ static void vrfm_status_write(struct vrfm_link *link, u32 flags)
  */
 void vrfm_status_update_locked(struct vrfm_link *link)
 {
+	u32 flags = VRFM_STATUS_PRESENT;
+
 	lockdep_assert_held(&link->lock);
-	vrfm_status_write(link, vrfm_status_flags(link));
+	if (READ_ONCE(link->missed.lost))
+		flags |= VRFM_PEER_MISSES_ALL;
+	if (link->state != VRFM_DOWN && link->rx.synced)
+		flags |= VRFM_PEER_SYNCED;
+	vrfm_status_write(link, flags);
 }
 
 /**
