@@ -89,34 +89,27 @@ static void vrfm_twin_share_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * Move some twins of a family to the common family. Return: true if twins are
- * left.
- */
-static bool vrfm_family_share_some(struct vrfm_dev *vdev,
-				   struct vrfm_family *family)
-{
-	struct vrfm_twin *twin;
-	unsigned int n;
-	bool left;
-
-	spin_lock(&vdev->twins_lock);
-	for (n = 0; n < VRFM_MOVE && !list_empty(&family->twins); n++) {
-		twin = list_first_entry(&family->twins, struct vrfm_twin, kin);
-		vrfm_twin_share_locked(vdev, twin);
-	}
-	left = !list_empty(&family->twins);
-	spin_unlock(&vdev->twins_lock);
-	return left;
-}
-
-/*
  * Move all twins of a family to the common family. The family gets no new
  * twins, because it has no mapping, or its flag common is set.
  */
 static void vrfm_family_share(struct vrfm_dev *vdev, struct vrfm_family *family)
 {
-	while (vrfm_family_share_some(vdev, family))
+	struct vrfm_twin *twin;
+	unsigned int n;
+	bool left;
+
+	do {
+		/* Move some twins, and then let other tasks take the lock. */
+		spin_lock(&vdev->twins_lock);
+		for (n = 0; n < VRFM_MOVE && !list_empty(&family->twins); n++) {
+			twin = list_first_entry(&family->twins,
+						struct vrfm_twin, kin);
+			vrfm_twin_share_locked(vdev, twin);
+		}
+		left = !list_empty(&family->twins);
+		spin_unlock(&vdev->twins_lock);
 		cond_resched();
+	} while (left);
 }
 
 static void vrfm_mapper_insert_locked(struct vrfm_dev *vdev,
@@ -275,20 +268,6 @@ static struct vrfm_twin *vrfm_family_twin(struct vrfm_family *family,
 	return twin && twin->compared <= before ? twin : NULL;
 }
 
-static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
-{
-	struct vrfm_twin *twin = NULL;
-	struct vrfm_family *family;
-
-	lockdep_assert_held(&vdev->twins_lock);
-	list_for_each_entry(family, &vdev->families, entry) {
-		twin = vrfm_family_twin(family, before);
-		if (twin)
-			break;
-	}
-	return twin;
-}
-
 /**
  * vrfm_mapper_twin_locked - find a twin that a call must compare, to send
  * earlier stores into mappings
@@ -305,13 +284,20 @@ struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
 					  u64 before)
 {
 	struct vrfm_twin *twin = NULL;
+	struct vrfm_family *family;
 	struct vrfm_mapper *mapper;
 
 	lockdep_assert_held(&vdev->twins_lock);
-	if (!mm)
-		twin = vrfm_any_twin_locked(vdev, before);
-	mapper = mm ? vrfm_mapper_find_locked(vdev, mm) : NULL;
-	if (mapper)
-		twin = vrfm_family_twin(mapper->family, before);
+	if (mm) {
+		mapper = vrfm_mapper_find_locked(vdev, mm);
+		if (mapper)
+			twin = vrfm_family_twin(mapper->family, before);
+	} else {
+		list_for_each_entry(family, &vdev->families, entry) {
+			twin = vrfm_family_twin(family, before);
+			if (twin)
+				break;
+		}
+	}
 	return twin ?: vrfm_family_twin(&vdev->common, before);
 }

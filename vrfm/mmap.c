@@ -77,29 +77,10 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 	.page_mkwrite = vrfm_page_mkwrite,
 };
 
-/* Insert all pages at once, so that loads of a real-time loop never fault. */
-static int vrfm_insert_pages(struct vrfm_dev *vdev, struct vm_area_struct *vma)
-{
-	struct page **pages = vdev->mem.pages + vma->vm_pgoff;
-	unsigned long at, step, left;
-	int ret = 0;
-
-	for (at = vma->vm_start; at < vma->vm_end && !ret;
-	     at += step << PAGE_SHIFT, pages += step) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		step = min_t(unsigned long, (vma->vm_end - at) >> PAGE_SHIFT,
-			     VRFM_INSERT_PAGES);
-		left = step;
-		ret = vm_insert_pages(vma, at, pages, &left);
-		cond_resched();
-	}
-	return ret;
-}
-
 static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
-	unsigned long n = vma_pages(vma);
+	struct page **pages = vdev->mem.pages + vma->vm_pgoff;
+	unsigned long at, step, left, n = vma_pages(vma);
 	int ret;
 
 	if (vma->vm_pgoff >= vdev->mem.npages ||
@@ -111,26 +92,25 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 	vma->vm_ops = &vrfm_vm_ops;
 	/*
 	 * Insert the pages with read-only entries. mmap() sets this protection
-	 * itself because of page_mkwrite, but only after this function.
+	 * itself because of page_mkwrite, but only after this function. Insert
+	 * all pages now, so that loads of a real-time loop never fault.
 	 */
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
-	ret = vrfm_insert_pages(vdev, vma);
+	for (at = vma->vm_start; at < vma->vm_end && !ret;
+	     at += step << PAGE_SHIFT, pages += step) {
+		step = min_t(unsigned long, (vma->vm_end - at) >> PAGE_SHIFT,
+			     VRFM_INSERT_PAGES);
+		left = step;
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		else
+			ret = vm_insert_pages(vma, at, pages, &left);
+		cond_resched();
+	}
 	/* If mmap() fails, the kernel does not call vrfm_vma_close(). */
 	if (ret)
 		vrfm_mapper_close(vdev, vma);
 	return ret;
-}
-
-/*
- * Map the page with the registers, whatever the length of the mapping. Accesses
- * behind the page fail.
- */
-static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
-			 unsigned int bar)
-{
-	struct page *page = vrfm_regs_map(vf, bar);
-
-	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
 }
 
 static struct page *vrfm_dma_page(void)
@@ -153,22 +133,6 @@ static const struct vm_operations_struct vrfm_dma_vm_ops = {
 	.fault = vrfm_dma_fault,
 };
 
-static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
-{
-	struct page *page;
-	int ret;
-
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	page = vrfm_dma_page();
-	if (!page)
-		return -ENOMEM;
-	ret = vm_insert_page(vma, address, page);
-	/* From now on only the mapping holds the page. */
-	put_page(page);
-	return ret;
-}
-
 /*
  * Map a new buffer for DMA. The cards' driver maps any physical address. Here
  * the mapping gets ordinary memory, which only this mapping holds, and which is
@@ -178,12 +142,20 @@ static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
 static int vrfm_mmap_dma(struct vm_area_struct *vma)
 {
 	unsigned long address;
+	struct page *page;
 	int ret = 0;
 
 	vma->vm_ops = &vrfm_dma_vm_ops;
 	for (address = vma->vm_start; address < vma->vm_end && !ret;
 	     address += PAGE_SIZE) {
-		ret = vrfm_dma_insert(vma, address);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		page = vrfm_dma_page();
+		if (!page)
+			return -ENOMEM;
+		ret = vm_insert_page(vma, address, page);
+		/* From now on only the mapping holds the page. */
+		put_page(page);
 		cond_resched();
 	}
 	return ret;
@@ -208,6 +180,7 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 	struct vrfm_file *vf = file->private_data;
 	struct vrfm_dev *vdev = vf->vdev;
 	int special = xchg(&vf->special, VRFM_SPECIAL_NONE);
+	struct page *page;
 
 	if (READ_ONCE(vdev->gone))
 		return -ENODEV;
@@ -230,5 +203,10 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 	vma->vm_pgoff = VRFM_SPECIAL_PGOFF;
 	if (special == VRFM_SPECIAL_DMA)
 		return vrfm_mmap_dma(vma);
-	return vrfm_mmap_bar(vf, vma, special == VRFM_SPECIAL_BAR2);
+	/*
+	 * Map the page with the registers, whatever the length of the mapping.
+	 * Accesses behind the page fail.
+	 */
+	page = vrfm_regs_map(vf, special == VRFM_SPECIAL_BAR2);
+	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
 }
