@@ -97,21 +97,6 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 	spin_unlock_bh(&link->lock);
 }
 
-/*
- * Put an unacknowledged event back in front of the waiting events, which are
- * newer. The caller begins with the newest unacknowledged event.
- */
-static void vrfm_link_event_again(struct vrfm_link *link,
-				  const struct vrfm_slot *slot)
-{
-	if (slot->type != VRFM_WIRE_EVENT)
-		return;
-	memmove(link->backlog.events + 1, link->backlog.events,
-		link->backlog.n * sizeof(*link->backlog.events));
-	link->backlog.events[0] = slot->event;
-	link->backlog.n++;
-}
-
 /**
  * vrfm_link_events_again - put unacknowledged events back in front of the
  * waiting events
@@ -121,10 +106,19 @@ static void vrfm_link_event_again(struct vrfm_link *link,
  */
 void vrfm_link_events_again(struct vrfm_link *link)
 {
+	struct vrfm_wired_event *events = link->backlog.events;
+	const struct vrfm_slot *slot;
 	u64 sequence;
 
 	lockdep_assert_held(&link->vdev->write_lock);
+	/* Waiting events are newer, so begin with the newest message. */
 	for (sequence = link->window.opened; sequence > link->window.acked;
-	     sequence--)
-		vrfm_link_event_again(link, vrfm_slot(link, sequence));
+	     sequence--) {
+		slot = vrfm_slot(link, sequence);
+		if (slot->type != VRFM_WIRE_EVENT)
+			continue;
+		memmove(events + 1, events, link->backlog.n * sizeof(*events));
+		events[0] = slot->event;
+		link->backlog.n++;
+	}
 }

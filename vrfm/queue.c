@@ -39,28 +39,6 @@ static bool vrfm_queue_release(struct vrfm_queue *q)
 	return true;
 }
 
-/*
- * Count an event that finds the queue full as an overflow. If the queue has
- * only one entry, remove the old event.
- *
- * Return: true if there is room now.
- */
-static bool vrfm_queue_overflow(struct vrfm_queue *q)
-{
-	q->overflowed = true;
-	q->dropped++;
-	if (q->depth > 1)
-		return false;
-	q->fill = 0;
-	/*
-	 * In an enabled queue, set ready to 0, so that vrfm_queue_release()
-	 * counts the new event.
-	 */
-	if (q->enabled)
-		q->ready = 0;
-	return true;
-}
-
 /**
  * vrfm_queue_push - add an event
  * @q: queue
@@ -76,8 +54,19 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
  */
 bool vrfm_queue_push(struct vrfm_queue *q, u16 node, u32 data)
 {
-	if (q->fill == q->depth && !vrfm_queue_overflow(q))
-		return false;
+	if (q->fill == q->depth) {
+		q->overflowed = true;
+		q->dropped++;
+		if (q->depth > 1)
+			return false;
+		q->fill = 0;
+		/*
+		 * In an enabled queue, set ready to 0, so that
+		 * vrfm_queue_release() counts the new event.
+		 */
+		if (q->enabled)
+			q->ready = 0;
+	}
 	q->entries[(q->head + q->fill++) % q->depth] =
 		(struct vrfm_entry){ .data = data, .node = node };
 	return q->enabled && vrfm_queue_release(q);
