@@ -109,26 +109,20 @@ static bool vrfm_answers(const struct vrfm_link *link)
 
 /* ---- notes to a peer ---- */
 
-static void vrfm_resync_info(const struct vrfm_dev *vdev,
-			     struct vrfm_note *note)
-{
-	*note = (struct vrfm_note){
-		.kind = VRFM_NOTE_INFO,
-		.number = vdev->resync.number,
-		.id = vdev->resync.lineage,
-		.value = ktime_ms_delta(ktime_get(), vdev->resync.began),
-	};
-	if (!vrfm_is_loading(vdev))
-		note->flags |= VRFM_INFO_COMPLETE;
-	if (vdev->resync.merged)
-		note->flags |= VRFM_INFO_MERGED;
-}
-
 static bool vrfm_note_send_info(struct vrfm_link *link)
 {
-	struct vrfm_note note;
+	const struct vrfm_resync *resync = &link->vdev->resync;
+	struct vrfm_note note = {
+		.kind = VRFM_NOTE_INFO,
+		.number = resync->number,
+		.id = resync->lineage,
+		.value = ktime_ms_delta(ktime_get(), resync->began),
+	};
 
-	vrfm_resync_info(link->vdev, &note);
+	if (!vrfm_is_loading(link->vdev))
+		note.flags |= VRFM_INFO_COMPLETE;
+	if (resync->merged)
+		note.flags |= VRFM_INFO_MERGED;
 	if (!vrfm_link_note(link, &note))
 		return false;
 	link->lineage.sent = note;
@@ -177,31 +171,23 @@ static bool vrfm_note_send_swept(struct vrfm_link *link)
 	return true;
 }
 
-static bool vrfm_note_send_life(struct vrfm_link *link, u32 node,
-				const struct vrfm_life *life, bool newest)
-{
-	const struct vrfm_note note = {
-		.kind = VRFM_NOTE_GONE,
-		.node = node,
-		.id = life->epoch,
-		.value = life->serial,
-		.flags = (life->synced ? VRFM_GONE_SYNCED : 0) |
-			 (life->direct ? VRFM_GONE_DIRECT : 0) |
-			 (newest ? VRFM_GONE_NEWEST : 0),
-		.number = life->tie_breaker,
-	};
-
-	return vrfm_link_note(link, &note);
-}
-
 static bool vrfm_note_send_lives(struct vrfm_link *link, u32 node)
 {
-	const struct vrfm_history *history = &link->vdev->resync.history[node];
+	const struct vrfm_life *lives = link->vdev->resync.history[node].lives;
+	struct vrfm_note note = { .kind = VRFM_NOTE_GONE, .node = node };
 	u32 i;
 
-	for (i = 0; i < VRFM_LIVES && (!i || history->lives[i].epoch); i++)
-		if (!vrfm_note_send_life(link, node, &history->lives[i], !i))
+	/* Send an empty entry if the history has no life. */
+	for (i = 0; i < VRFM_LIVES && (!i || lives[i].epoch); i++) {
+		note.id = lives[i].epoch;
+		note.value = lives[i].serial;
+		note.flags = (lives[i].synced ? VRFM_GONE_SYNCED : 0) |
+			     (lives[i].direct ? VRFM_GONE_DIRECT : 0) |
+			     (i ? 0 : VRFM_GONE_NEWEST);
+		note.number = lives[i].tie_breaker;
+		if (!vrfm_link_note(link, &note))
 			return false;
+	}
 	__clear_bit(node, link->catchup.gone_due);
 	return true;
 }
@@ -280,36 +266,6 @@ static void vrfm_resync_spread(struct vrfm_dev *vdev, u32 node)
 	}
 }
 
-/*
- * Send the histories of all nodes, and this node's INFO, to all peers. Queue
- * the work of each link only once, and not once for each history: writers wait
- * for vrfm_dev.write_lock, which is held here.
- */
-static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-
-	list_for_each_entry(link, &vdev->links, entry)
-		bitmap_or(link->catchup.gone_due, link->catchup.gone_due,
-			  vdev->resync.known, VRFM_NODES);
-	vrfm_resync_todo_all(vdev, VRFM_TODO_GONE | VRFM_TODO_INFO);
-}
-
-/*
- * Mark the nodes about which the peer must get a report (GONE): all nodes with
- * a history, and all absent peers. The history of an absent peer may be empty.
- */
-static void vrfm_resync_all_due(struct vrfm_link *link)
-{
-	struct vrfm_dev *vdev = link->vdev;
-	struct vrfm_link *other;
-
-	bitmap_copy(link->catchup.gone_due, vdev->resync.known, VRFM_NODES);
-	list_for_each_entry(other, &vdev->links, entry)
-		if (other->state == VRFM_DOWN)
-			__set_bit(other->peer.node, link->catchup.gone_due);
-}
-
 /**
  * vrfm_resync_link_up - prepare the notes to a peer that has connected
  * @link: link
@@ -320,6 +276,7 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 {
 	struct vrfm_resync *resync = &link->vdev->resync;
 	u32 node = link->peer.node;
+	struct vrfm_link *other;
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	resync->alive[node] = link->conn.peer_epoch;
@@ -334,7 +291,14 @@ void vrfm_resync_link_up(struct vrfm_link *link)
 	link->catchup.todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
 	if (vrfm_is_loading(link->vdev))
 		link->catchup.todo |= VRFM_TODO_LOAD;
-	vrfm_resync_all_due(link);
+	/*
+	 * The peer must get a report (GONE) about all nodes with a history, and
+	 * about all absent peers, whose history may be empty.
+	 */
+	bitmap_copy(link->catchup.gone_due, resync->known, VRFM_NODES);
+	list_for_each_entry(other, &link->vdev->links, entry)
+		if (other->state == VRFM_DOWN)
+			__set_bit(other->peer.node, link->catchup.gone_due);
 }
 
 /*
@@ -490,32 +454,6 @@ static bool vrfm_resync_pair(struct vrfm_dev *vdev, const unsigned long *live,
 	return true;
 }
 
-/*
- * Merge N words of one page. The map of live words is read once, because
- * another task may end the load at any time: see vrfm_resync_set_live().
- */
-static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
-			      const void *bytes, u32 n)
-{
-	spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
-	const unsigned long *live;
-	u32 i, words[2], step;
-
-	spin_lock_bh(lock);
-	live = READ_ONCE(vdev->live);
-	for (i = 0; i < n && live; i += step) {
-		step = min_t(u32, n - i, 2 - (index + i) % 2);
-		memcpy(words, bytes + i * VRFM_WORD, step * VRFM_WORD);
-		if (step == 2 && vrfm_resync_pair(vdev, live, index + i, words))
-			continue;
-		vrfm_resync_word(vdev, live, index + i, words[0]);
-		if (step == 2)
-			vrfm_resync_word(vdev, live, index + i + 1, words[1]);
-	}
-	vrfm_touched(vdev, index * VRFM_WORD, n * VRFM_WORD);
-	spin_unlock_bh(lock);
-}
-
 /**
  * vrfm_resync_merge - merge words of the donor's image
  * @link: link from which the words came; if it is not the donor, ignore them
@@ -526,16 +464,41 @@ static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
 void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
 {
 	struct vrfm_dev *vdev = link->vdev;
-	u32 index = run->offset / VRFM_WORD, n = run->len / VRFM_WORD;
+	u32 index = run->offset / VRFM_WORD, end = index + run->len / VRFM_WORD;
 	const void *bytes = run->bytes;
-	u32 part;
+	u32 first, words[2], step;
+	const unsigned long *live;
 
 	if (READ_ONCE(vdev->resync.donor) != link)
 		return;
-	for (; n; index += part, bytes += part * VRFM_WORD, n -= part) {
-		part = min_t(u32, n,
-			     VRFM_PAGE_WORDS - index % VRFM_PAGE_WORDS);
-		vrfm_resync_words(vdev, index, bytes, part);
+	while (index < end) {
+		spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
+
+		first = index;
+		spin_lock_bh(lock);
+		/*
+		 * Read the map of live words once for each page, because
+		 * another task may end the load at any time: see
+		 * vrfm_resync_set_live().
+		 */
+		live = READ_ONCE(vdev->live);
+		do {
+			step = min_t(u32, end - index, 2 - index % 2);
+			memcpy(words, bytes, step * VRFM_WORD);
+			if (live && (step == 1 ||
+				     !vrfm_resync_pair(vdev, live, index,
+						       words))) {
+				vrfm_resync_word(vdev, live, index, words[0]);
+				if (step == 2)
+					vrfm_resync_word(vdev, live, index + 1,
+							 words[1]);
+			}
+			bytes += step * VRFM_WORD;
+			index += step;
+		} while (index < end && index % VRFM_PAGE_WORDS);
+		vrfm_touched(vdev, first * VRFM_WORD,
+			     (index - first) * VRFM_WORD);
+		spin_unlock_bh(lock);
 	}
 }
 
@@ -653,54 +616,52 @@ static void vrfm_resync_end(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 	unsigned long *live = vdev->live;
+	struct vrfm_link *link;
 
 	vrfm_resync_set_live(vdev, NULL);
 	vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, resync->donor);
 	resync->spent_live = live;
 	swap(resync->seen, resync->spent_seen);
-	vrfm_resync_spread_all(vdev);
+	/*
+	 * Send the histories of all nodes, and this node's INFO, to all peers.
+	 * Queue the work of each link only once, and not once for each history:
+	 * writers wait for vrfm_dev.write_lock, which is held here.
+	 */
+	list_for_each_entry(link, &vdev->links, entry)
+		bitmap_or(link->catchup.gone_due, link->catchup.gone_due,
+			  resync->known, VRFM_NODES);
+	vrfm_resync_todo_all(vdev, VRFM_TODO_GONE | VRFM_TODO_INFO);
 	vrfm_resync_kick(vdev);
-}
-
-/* Adopt the donor's history, because this memory now has the same writes. */
-static void vrfm_resync_adopt(struct vrfm_dev *vdev)
-{
-	struct vrfm_resync *resync = &vdev->resync;
-	u32 node;
-
-	for (node = 0; node < VRFM_NODES; node++) {
-		vrfm_history_copy_from_donor(&resync->history[node],
-					     &resync->seen[node],
-					     resync->alive[node]);
-		if (!vrfm_history_is_empty(&resync->history[node]))
-			__set_bit(node, resync->known);
-	}
-}
-
-/*
- * Let this node load words again from images that peers have given up
- * (VRFM_RESYNC_FILL), because the donor's words have replaced these words here.
- * Set waits_since, so that peers first get time to load what this node has just
- * loaded.
- */
-static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-
-	list_for_each_entry(link, &vdev->links, entry) {
-		link->lineage.filled = 0;
-		link->lineage.changed = false;
-		link->lineage.waits_since = jiffies;
-	}
 }
 
 static void vrfm_resync_done(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
+	struct vrfm_history *history;
+	struct vrfm_link *link;
+	u32 node;
 
 	if (resync->kind != VRFM_RESYNC_FILL) {
-		vrfm_resync_adopt(vdev);
-		vrfm_resync_fill_again(vdev);
+		/* Adopt the donor's history: this memory has its writes now. */
+		for (node = 0; node < VRFM_NODES; node++) {
+			history = &resync->history[node];
+			vrfm_history_copy_from_donor(history,
+						     &resync->seen[node],
+						     resync->alive[node]);
+			if (!vrfm_history_is_empty(history))
+				__set_bit(node, resync->known);
+		}
+		/*
+		 * Let this node load words again from images that peers have
+		 * given up (VRFM_RESYNC_FILL), because the donor's words have
+		 * replaced these words here. Set waits_since, so that peers
+		 * first get time to load what this node has just loaded.
+		 */
+		list_for_each_entry(link, &vdev->links, entry) {
+			link->lineage.filled = 0;
+			link->lineage.changed = false;
+			link->lineage.waits_since = jiffies;
+		}
 	}
 	if (resync->kind == VRFM_RESYNC_OLDER) {
 		resync->merged = resync->shared;
@@ -734,25 +695,6 @@ static bool vrfm_may_donate(const struct vrfm_dev *vdev, struct vrfm_link *link)
 }
 
 /*
- * End the load if no peer has offered the image for VRFM_RESYNC_GIVE_UP_MS.
- * Until then wait, because all peers may be loading at present.
- */
-static void vrfm_resync_no_donor(struct vrfm_dev *vdev)
-{
-	struct vrfm_resync *resync = &vdev->resync;
-
-	if (resync->state != VRFM_RESYNC_DESERTED)
-		resync->since = jiffies;
-	vrfm_resync_become_locked(vdev, VRFM_RESYNC_DESERTED, NULL);
-	if (time_after(jiffies,
-		       resync->since +
-			       msecs_to_jiffies(VRFM_RESYNC_GIVE_UP_MS)))
-		vrfm_resync_end(vdev);
-	else
-		vrfm_resync_queue_in(vdev, VRFM_RESYNC_GIVE_UP_MS / 10);
-}
-
-/*
  * Record that a connected peer does not send its image in time: it has not
  * answered a request for pages (PULL). If @unheard is set, the link had no room
  * for the request.
@@ -777,19 +719,6 @@ static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
 }
 
 /*
- * Wait for a former donor that has not answered an old request for pages
- * (PULL), because it loaded an image itself. The peer would ignore a new
- * request, and its late answer would not belong to the new request.
- */
-static void vrfm_resync_wait_for(struct vrfm_dev *vdev, struct vrfm_link *busy)
-{
-	vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, busy);
-	if (vrfm_resync_is_late(&vdev->resync))
-		vrfm_resync_mark_late(vdev, busy, false);
-	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
-}
-
-/*
  * Rank a peer as donor: the lowest number is best. Nodes that load at the same
  * time prefer different donors.
  */
@@ -801,11 +730,17 @@ static u32 vrfm_resync_distance(const struct vrfm_dev *vdev,
 	return (link->peer.node - spread) % VRFM_NODES;
 }
 
+/*
+ * Choose the donor, and begin to pull. If no peer can serve now, wait. End the
+ * load if no peer has offered the image for VRFM_RESYNC_GIVE_UP_MS; until then
+ * wait, because all peers may be loading at present.
+ */
 static void vrfm_resync_choose(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *best = NULL, *busy = NULL;
+	struct vrfm_resync *resync = &vdev->resync;
 
-	if (vdev->resync.state == VRFM_RESYNC_SWEEPING)
+	if (resync->state == VRFM_RESYNC_SWEEPING)
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, NULL);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_may_donate(vdev, link))
@@ -816,12 +751,31 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 					  vrfm_resync_distance(vdev, best))
 			best = link;
 	}
-	if (best)
+	if (best) {
 		vrfm_resync_become_locked(vdev, VRFM_RESYNC_PULLING, best);
-	else if (busy)
-		vrfm_resync_wait_for(vdev, busy);
+		return;
+	}
+	if (busy) {
+		/*
+		 * Wait for a former donor that has not answered an old request
+		 * for pages (PULL), because it loaded an image itself. The peer
+		 * would ignore a new request, and its late answer would not
+		 * belong to the new request.
+		 */
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_CHOOSING, busy);
+		if (vrfm_resync_is_late(resync))
+			vrfm_resync_mark_late(vdev, busy, false);
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+		return;
+	}
+	if (resync->state != VRFM_RESYNC_DESERTED)
+		resync->since = jiffies;
+	vrfm_resync_become_locked(vdev, VRFM_RESYNC_DESERTED, NULL);
+	if (time_after(jiffies, resync->since +
+				msecs_to_jiffies(VRFM_RESYNC_GIVE_UP_MS)))
+		vrfm_resync_end(vdev);
 	else
-		vrfm_resync_no_donor(vdev);
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_GIVE_UP_MS / 10);
 }
 
 /*
@@ -853,27 +807,22 @@ static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 	return false;
 }
 
-/*
- * Give up a donor that cannot serve any more. Keep the map of live words for
- * the next donor.
- */
-static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
-{
-	struct vrfm_resync *resync = &vdev->resync;
-
-	if (vrfm_resync_is_late(resync))
-		vrfm_resync_mark_late(vdev, resync->donor, !resync->requested);
-	if (!vrfm_may_donate(vdev, resync->donor))
-		vrfm_resync_drop_donor(resync->donor);
-}
-
 /* Continue a load. Return true if the next pages must be requested. */
 static bool vrfm_resync_continue(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
 
-	if (resync->state == VRFM_RESYNC_PULLING)
-		vrfm_resync_check_donor(vdev);
+	/*
+	 * Give up a donor that cannot serve any more. Keep the map of live
+	 * words for the next donor.
+	 */
+	if (resync->state == VRFM_RESYNC_PULLING) {
+		if (vrfm_resync_is_late(resync))
+			vrfm_resync_mark_late(vdev, resync->donor,
+					      !resync->requested);
+		if (!vrfm_may_donate(vdev, resync->donor))
+			vrfm_resync_drop_donor(resync->donor);
+	}
 	if (resync->state != VRFM_RESYNC_PULLING && vrfm_resync_is_swept(vdev))
 		vrfm_resync_choose(vdev);
 	if (resync->state != VRFM_RESYNC_PULLING)
@@ -914,25 +863,6 @@ static void vrfm_resync_digest(struct vrfm_dev *vdev, u32 page)
 }
 
 /*
- * Prepare to request the first page. Copy the donor's history now, because the
- * pages may lack writes that the donor receives later. Until the last page has
- * arrived, the content of this memory is uncertain.
- */
-static void vrfm_resync_begin_pull(struct vrfm_dev *vdev)
-{
-	struct vrfm_resync *resync = &vdev->resync;
-	u32 node, tie_breaker = vrfm_resync_tie_breaker(vdev);
-
-	spin_lock_bh(&resync->donor->lock);
-	memcpy(resync->seen, resync->donor->report.history,
-	       VRFM_NODES * sizeof(*resync->seen));
-	spin_unlock_bh(&resync->donor->lock);
-	for (node = 0; node < VRFM_NODES && resync->kind != VRFM_RESYNC_FILL;
-	     node++)
-		vrfm_history_invalidate(&resync->history[node], tie_breaker);
-}
-
-/*
  * Request the next pages, if there still is a donor.
  *
  * Return: number of the first page to request after this call.
@@ -940,12 +870,29 @@ static void vrfm_resync_begin_pull(struct vrfm_dev *vdev)
 static u32 vrfm_resync_pull(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
+	struct vrfm_link *donor = resync->donor;
+	u32 node, tie_breaker;
 
-	if (!resync->donor)
+	if (!donor)
 		return resync->page;
-	if (!resync->page)
-		vrfm_resync_begin_pull(vdev);
-	if (!vrfm_link_pull(resync->donor, resync->page, resync->digests,
+	if (!resync->page) {
+		/*
+		 * Copy the donor's history before the first page is requested,
+		 * because the pages may lack writes that the donor receives
+		 * later. Until the last page has arrived, the content of this
+		 * memory is uncertain.
+		 */
+		tie_breaker = vrfm_resync_tie_breaker(vdev);
+		spin_lock_bh(&donor->lock);
+		memcpy(resync->seen, donor->report.history,
+		       VRFM_NODES * sizeof(*resync->seen));
+		spin_unlock_bh(&donor->lock);
+		for (node = 0; node < VRFM_NODES &&
+		     resync->kind != VRFM_RESYNC_FILL; node++)
+			vrfm_history_invalidate(&resync->history[node],
+						tie_breaker);
+	}
+	if (!vrfm_link_pull(donor, resync->page, resync->digests,
 			    resync->ndigests)) {
 		vrfm_resync_queue_in(vdev, 1);
 		return resync->page;
