@@ -84,21 +84,6 @@ static int vrfm_catchup_miss_own(struct vrfm_link *link)
 }
 
 /*
- * Find the first run of own words among the N words from word *FIRST on. Set
- * *FIRST to the first word of the run, and return its length; 0: there is none.
- */
-static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
-{
-	u32 end = *first + n;
-	u32 at = find_next_bit(vdev->own, end, *first);
-
-	if (at >= end)
-		return 0;
-	*first = at;
-	return find_next_zero_bit(vdev->own, end, at) - at;
-}
-
-/*
  * Of the @n words from word @first on, send those that are still own words. The
  * caller has removed all @n words from the set of missed words.
  *
@@ -107,22 +92,23 @@ static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
  */
 static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 {
+	const struct vrfm_dev *vdev = link->vdev;
 	u32 end = first + n, runs = 1;
 
-	for (; first < end; runs++) {
-		n = vrfm_catchup_own_run(link->vdev, &first, end - first);
-		if (!n)
-			break;
+	for (;; first += n, runs++) {
+		/* Find the next run of own words. */
+		first = find_next_bit(vdev->own, end, first);
+		if (first >= end)
+			return runs;
+		n = find_next_zero_bit(vdev->own, end, first) - first;
 		vrfm_copy_words(link->catchup.scratch,
-				link->vdev->mem.vaddr + first * VRFM_WORD, n);
+				vdev->mem.vaddr + first * VRFM_WORD, n);
 		spin_lock_bh(&link->lock);
 		vrfm_link_append_locked(link, VRFM_WIRE_UPDATE,
 					first * VRFM_WORD,
 					link->catchup.scratch, n * VRFM_WORD);
 		spin_unlock_bh(&link->lock);
-		first += n;
 	}
-	return runs;
 }
 
 /*
@@ -255,31 +241,24 @@ void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
 }
 
 /*
- * Check whether the link may become READY: the peer's last message had the flag
- * GRANT, an INFO of the peer has arrived, and this node has begun to answer the
- * peer's last load of an image. INFO contains the number of that load. Before
- * the answer, the peer may have older values of this node's words.
+ * Check whether the last step is possible: the link may become READY, and all
+ * missed words fit into *ROOM.
+ *
+ * The link may become READY if the peer's last message had the flag GRANT, an
+ * INFO of the peer has arrived, and this node has begun to answer the peer's
+ * last load of an image. INFO contains the number of that load. Before the
+ * answer, the peer may have older values of this node's words.
  */
-static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
+static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
 {
 	bool wanted;
 
+	*room = vrfm_catchup_room(link, 1);
 	spin_lock_bh(&link->lock);
 	wanted = link->window.granted && link->report.info.kind &&
 		 !link->request.load;
 	spin_unlock_bh(&link->lock);
-	return wanted;
-}
-
-/*
- * Check whether the last step is possible: the link may become READY, and all
- * missed words fit into *ROOM.
- */
-static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
-{
-	*room = vrfm_catchup_room(link, 1);
-	return vrfm_catchup_is_wanted(link) && *room &&
-	       (u64)link->missed.map.set * 16 <= *room;
+	return wanted && *room && (u64)link->missed.map.set * 16 <= *room;
 }
 
 /*

@@ -41,36 +41,6 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	return has;
 }
 
-/*
- * Send PULLED, the answer to a request for pages (PULL), after all pages that
- * differ. Mark the request as answered first, because the peer may send another
- * PULL as soon as PULLED arrives.
- */
-static void vrfm_serve_end(struct vrfm_link *link)
-{
-	struct vrfm_pulled *pulled = &link->request.pulled;
-	const struct vrfm_note note = {
-		.kind = VRFM_NOTE_PULLED, .number = pulled->first,
-	};
-	bool has;
-
-	rt_mutex_lock(&link->vdev->write_lock);
-	spin_lock_bh(&link->lock);
-	has = link->conn.cb && vrfm_link_free_locked(link);
-	link->window.wants_room = link->conn.cb && !has;
-	spin_unlock_bh(&link->lock);
-	if (has) {
-		link->request.served = 0;
-		/*
-		 * Pairs with the acquire in vrfm_rx_pull(), which may store the
-		 * next request.
-		 */
-		smp_store_release(&pulled->count, 0);
-		vrfm_link_note(link, &note);
-	}
-	rt_mutex_unlock(&link->vdev->write_lock);
-}
-
 /**
  * vrfm_serve - send the pages that the peer has requested (PULL), while there
  * is room
@@ -84,8 +54,10 @@ static void vrfm_serve_end(struct vrfm_link *link)
 void vrfm_serve(struct vrfm_link *link)
 {
 	struct vrfm_pulled *pulled = &link->request.pulled;
+	struct vrfm_note note = { .kind = VRFM_NOTE_PULLED };
 	const void *mem = link->vdev->mem.vaddr;
 	u32 i, count, page;
+	bool has;
 
 	/*
 	 * Pairs with the release in vrfm_rx_pull(), which comes after storing
@@ -104,6 +76,27 @@ void vrfm_serve(struct vrfm_link *link)
 	}
 	vrfm_catchup_fill(link, 0);
 	link->request.served = i;
-	if (i == count)
-		vrfm_serve_end(link);
+	if (i < count)
+		return;
+	/*
+	 * Send PULLED after all pages that differ. Mark the request as answered
+	 * first, because the peer may send another PULL as soon as PULLED
+	 * arrives.
+	 */
+	rt_mutex_lock(&link->vdev->write_lock);
+	spin_lock_bh(&link->lock);
+	has = link->conn.cb && vrfm_link_free_locked(link);
+	link->window.wants_room = link->conn.cb && !has;
+	spin_unlock_bh(&link->lock);
+	if (has) {
+		link->request.served = 0;
+		note.number = pulled->first;
+		/*
+		 * Pairs with the acquire in vrfm_rx_pull(), which may store the
+		 * next request.
+		 */
+		smp_store_release(&pulled->count, 0);
+		vrfm_link_note(link, &note);
+	}
+	rt_mutex_unlock(&link->vdev->write_lock);
 }

@@ -153,8 +153,8 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 	__le64 digest;
 
 	/*
-	 * Pairs with the release in vrfm_serve_end(), which follows the last
-	 * use of the earlier request.
+	 * Pairs with the release in vrfm_serve(), which follows the last use of
+	 * the earlier request.
 	 */
 	if (smp_load_acquire(&pulled->count))
 		return;
