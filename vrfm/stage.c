@@ -195,22 +195,6 @@ void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-/*
- * Request that the ranges FIRST to LAST are staged, before the caller waits for
- * the first of them. So one STAGE adds all of them.
- */
-static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
-{
-	struct vrfm_stage *stage = &vdev->stage;
-
-	spin_lock_bh(&stage->lock);
-	if (stage->nshown) {
-		bitmap_set(stage->wanted, first, last - first + 1);
-		mod_delayed_work(vrfm_wq, &stage->work, 0);
-	}
-	spin_unlock_bh(&stage->lock);
-}
-
 /* Pin a range, and wait until it is staged. */
 static int vrfm_stage_pin(struct vrfm_dev *vdev, u32 range)
 {
@@ -301,62 +285,6 @@ void vrfm_stage_hide(struct vrfm_dev *vdev)
 	vrfm_stage_kick(vdev);
 }
 
-static bool vrfm_stage_is_over(const struct vrfm_stage *stage, u32 range,
-			       unsigned long unstage)
-{
-	u32 quiet = (u32)jiffies - stage->used[range];
-
-	return !stage->pins[range] && !test_bit(range, stage->wanted) &&
-	       quiet >= unstage;
-}
-
-/* Unstage ranges that are not used. Return: true if there were any. */
-static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
-				   unsigned long unstage)
-{
-	bool dropped = false;
-	u32 range;
-
-	lockdep_assert_held(&stage->lock);
-	for_each_set_bit(range, stage->told, stage->nranges) {
-		if (!vrfm_stage_is_over(stage, range, unstage))
-			continue;
-		__clear_bit(range, stage->told);
-		__clear_bit(range, stage->ready);
-		dropped = true;
-	}
-	return dropped;
-}
-
-/* Stage the wanted ranges. Return true if one of them was not staged before. */
-static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
-{
-	bool added = false;
-	u32 range;
-
-	lockdep_assert_held(&stage->lock);
-	for_each_set_bit(range, stage->wanted, stage->nranges) {
-		if (__test_and_set_bit(range, stage->told))
-			continue;
-		stage->used[range] = jiffies;
-		added = true;
-	}
-	bitmap_zero(stage->wanted, stage->nranges);
-	return added;
-}
-
-static void vrfm_stage_notify(struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-
-	list_for_each_entry(link, &vdev->links, entry) {
-		if (link->direct.shown != VRFM_SHOWN)
-			continue;
-		link->catchup.todo |= VRFM_TODO_STAGE;
-		vrfm_direct_notify(link);
-	}
-}
-
 static void vrfm_stage_trace(const struct vrfm_stage *stage, u32 unit,
 			     bool answered)
 {
@@ -366,32 +294,47 @@ static void vrfm_stage_trace(const struct vrfm_stage *stage, u32 unit,
 				 answered);
 }
 
+/*
+ * Unstage ranges that are not used, and stage the wanted ranges. If there are
+ * any, notify the peers.
+ */
 static void vrfm_stage_begin(struct vrfm_dev *vdev)
 {
-	u32 ms = READ_ONCE(vdev->params.stage_ms);
+	unsigned long unstage = vrfm_unstage_jiffies(vdev);
+	u32 range, ms = READ_ONCE(vdev->params.stage_ms);
 	struct vrfm_stage *stage = &vdev->stage;
-	bool dropped, added;
+	bool dropped = false, added = false;
+	struct vrfm_link *link;
 
 	spin_lock_bh(&stage->lock);
-	dropped = vrfm_stage_drop_locked(stage, vrfm_unstage_jiffies(vdev));
-	added = vrfm_stage_add_locked(stage);
+	for_each_set_bit(range, stage->told, stage->nranges) {
+		if (stage->pins[range] || test_bit(range, stage->wanted) ||
+		    (u32)jiffies - stage->used[range] < unstage)
+			continue;
+		__clear_bit(range, stage->told);
+		__clear_bit(range, stage->ready);
+		dropped = true;
+	}
+	for_each_set_bit(range, stage->wanted, stage->nranges) {
+		if (__test_and_set_bit(range, stage->told))
+			continue;
+		stage->used[range] = jiffies;
+		added = true;
+	}
+	bitmap_zero(stage->wanted, stage->nranges);
 	stage->number += dropped || added;
 	spin_unlock_bh(&stage->lock);
-	if (dropped || added)
-		vrfm_stage_trace(stage, vdev->unit, false);
 	stage->pending = added;
 	stage->deadline = jiffies + msecs_to_jiffies(ms);
-	if (dropped || added)
-		vrfm_stage_notify(vdev);
-}
-
-static void vrfm_stage_cut(struct vrfm_link *link)
-{
-	spin_lock_bh(&link->lock);
-	if (link->conn.cb)
-		krdma_disconnect(link->conn.cb);
-	spin_unlock_bh(&link->lock);
-	vrfm_link_say(link, VRFM_SAY_UNANSWERED);
+	if (!dropped && !added)
+		return;
+	vrfm_stage_trace(stage, vdev->unit, false);
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->direct.shown != VRFM_SHOWN)
+			continue;
+		link->catchup.todo |= VRFM_TODO_STAGE;
+		vrfm_direct_notify(link);
+	}
 }
 
 /*
@@ -418,8 +361,12 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 		 */
 		if (link->catchup.todo & VRFM_TODO_STAGE)
 			vrfm_direct_notify(link);
-		if (time_after(jiffies, stage->deadline))
-			vrfm_stage_cut(link);
+		if (!time_after(jiffies, stage->deadline))
+			continue;
+		spin_lock_bh(&link->lock);
+		vrfm_link_break_locked(link);
+		spin_unlock_bh(&link->lock);
+		vrfm_link_say(link, VRFM_SAY_UNANSWERED);
 	}
 	return answered == READ_ONCE(stage->nshown);
 }
@@ -438,29 +385,11 @@ static void vrfm_stage_end(struct vrfm_dev *vdev)
 	vrfm_stage_wake_writers(vdev);
 }
 
-static void vrfm_stage_again(struct vrfm_dev *vdev)
-{
-	struct vrfm_stage *stage = &vdev->stage;
-	unsigned long delay = vrfm_unstage_jiffies(vdev);
-
-	/*
-	 * Run again soon, because only this work checks the deadline of
-	 * answers.
-	 */
-	if (stage->pending)
-		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
-					       READ_ONCE(vdev->params.stage_ms)));
-
-	spin_lock_bh(&stage->lock);
-	if (stage->nshown && !bitmap_empty(stage->told, stage->nranges))
-		queue_delayed_work(vrfm_wq, &stage->work, delay);
-	spin_unlock_bh(&stage->lock);
-}
-
 static void vrfm_stage_work(struct work_struct *work)
 {
 	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
 					     stage.work.work);
+	unsigned long delay = vrfm_unstage_jiffies(vdev);
 	struct vrfm_stage *stage = &vdev->stage;
 
 	rt_mutex_lock(&vdev->write_lock);
@@ -470,7 +399,17 @@ static void vrfm_stage_work(struct work_struct *work)
 		vrfm_stage_begin(vdev);
 	if (stage->pending)
 		vrfm_stage_end(vdev);
-	vrfm_stage_again(vdev);
+	/*
+	 * Run again soon, because only this work checks the deadline of
+	 * answers.
+	 */
+	if (stage->pending)
+		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
+					       READ_ONCE(vdev->params.stage_ms)));
+	spin_lock_bh(&stage->lock);
+	if (stage->nshown && !bitmap_empty(stage->told, stage->nranges))
+		queue_delayed_work(vrfm_wq, &stage->work, delay);
+	spin_unlock_bh(&stage->lock);
 	rt_mutex_unlock(&vdev->write_lock);
 }
 
@@ -498,30 +437,6 @@ static void vrfm_stage_claim(struct vrfm_dev *vdev, u32 range, int change)
 	spin_unlock_bh(&stage->lock);
 }
 
-static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
-{
-	struct vrfm_dev *vdev = vf->vdev;
-	u32 range;
-	int ret;
-
-	lockdep_assert_held(&vf->claims);
-	if (!vf->claimed)
-		vf->claimed = vrfm_ranges_alloc(vdev->params.size);
-	if (!vf->claimed)
-		return -ENOMEM;
-	vrfm_stage_want(vdev, first, last);
-	for (range = first; range <= last; range++) {
-		if (test_bit(range, vf->claimed))
-			continue;
-		ret = vrfm_stage_pin(vdev, range);
-		if (ret)
-			return ret;
-		__set_bit(range, vf->claimed);
-		vrfm_stage_claim(vdev, range, 1);
-	}
-	return 0;
-}
-
 /**
  * vrfm_claim - claim ranges where a program will store through a mapping
  * @vf: open file
@@ -533,12 +448,39 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
  */
 int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
 {
+	u32 range = vrfm_range(offset), last = vrfm_range(offset + len - 1);
+	struct vrfm_dev *vdev = vf->vdev;
+	struct vrfm_stage *stage = &vdev->stage;
 	int ret = mutex_lock_killable(&vf->claims);
 
 	if (ret)
 		return ret;
-	ret = vrfm_claim_locked(vf, vrfm_range(offset),
-				vrfm_range(offset + len - 1));
+	if (!vf->claimed)
+		vf->claimed = vrfm_ranges_alloc(vdev->params.size);
+	if (!vf->claimed) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	/*
+	 * Request all ranges before waiting for the first of them. So one STAGE
+	 * adds all of them.
+	 */
+	spin_lock_bh(&stage->lock);
+	if (stage->nshown) {
+		bitmap_set(stage->wanted, range, last - range + 1);
+		mod_delayed_work(vrfm_wq, &stage->work, 0);
+	}
+	spin_unlock_bh(&stage->lock);
+	for (; range <= last; range++) {
+		if (test_bit(range, vf->claimed))
+			continue;
+		ret = vrfm_stage_pin(vdev, range);
+		if (ret)
+			goto out;
+		__set_bit(range, vf->claimed);
+		vrfm_stage_claim(vdev, range, 1);
+	}
+out:
 	mutex_unlock(&vf->claims);
 	return ret;
 }

@@ -43,19 +43,6 @@ static void vrfm_watch_begin(struct vrfm_dev *vdev,
 	}
 }
 
-static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
-{
-	u32 i, first = vrfm_range(watcher->first);
-
-	spin_lock_bh(&vdev->watch_lock);
-	WRITE_ONCE(vdev->nwatchers, vdev->nwatchers - 1);
-	list_del(&watcher->entry);
-	spin_unlock_bh(&vdev->watch_lock);
-	for (i = 0; i < VRFM_WATCH_RANGES; i++)
-		if (watcher->pinned[i])
-			vrfm_stage_unpin(vdev, first + i, first + i);
-}
-
 /*
  * Pin the ranges that are staged by now. Return true if all ranges have become
  * staged, so that the watcher must compare once more.
@@ -81,30 +68,6 @@ static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 }
 
 /*
- * Compare the watched part with SEEN. Clear @touched first, so that a later
- * store, or staging, sets @touched again.
- */
-static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
-			    const void *seen, u32 *at)
-{
-	u32 len = watcher->end - watcher->first;
-
-	spin_lock_bh(&vdev->watch_lock);
-	watcher->touched = false;
-	spin_unlock_bh(&vdev->watch_lock);
-	*at = vrfm_first_difference(vdev->mem.vaddr + watcher->first, seen,
-				    len);
-	return *at < len;
-}
-
-static ktime_t vrfm_watch_left(const struct vrfm_watcher *watcher)
-{
-	if (watcher->until == KTIME_MAX)
-		return KTIME_MAX;
-	return max_t(ktime_t, ktime_sub(watcher->until, ktime_get()), 0);
-}
-
-/*
  * Wait until the part changes. A watcher that is woken before it sleeps loops
  * without sleeping, so check the timeout and signals in the loop. For the
  * reason of the high-resolution timer see vrfm_event_sleep().
@@ -112,10 +75,24 @@ static ktime_t vrfm_watch_left(const struct vrfm_watcher *watcher)
 static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			   const void *seen, u32 *at)
 {
-	ktime_t left;
+	const void *mem = vdev->mem.vaddr + watcher->first;
+	u32 len = watcher->end - watcher->first;
+	ktime_t left = KTIME_MAX;
 
-	while (!vrfm_watch_look(vdev, watcher, seen, at)) {
-		left = vrfm_watch_left(watcher);
+	for (;;) {
+		/*
+		 * Clear @touched before comparing, so that a later store, or
+		 * staging, sets @touched again.
+		 */
+		spin_lock_bh(&vdev->watch_lock);
+		watcher->touched = false;
+		spin_unlock_bh(&vdev->watch_lock);
+		*at = vrfm_first_difference(mem, seen, len);
+		if (*at < len)
+			return 0;
+		if (watcher->until != KTIME_MAX)
+			left = max_t(ktime_t, 0,
+				     ktime_sub(watcher->until, ktime_get()));
 		if (READ_ONCE(watcher->cancelled))
 			return -EIDRM;
 		if (signal_pending(current))
@@ -130,22 +107,6 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 						   left);
 		cond_resched();
 	}
-	return 0;
-}
-
-/*
- * Get the content that the program has seen. If the program does not give it,
- * get the present content.
- */
-static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
-			   const struct vrfm_watch *watch)
-{
-	if (!watch->old)
-		memcpy(seen, vdev->mem.vaddr + watch->offset, watch->length);
-	else if (copy_from_user(seen, u64_to_user_ptr(watch->old),
-				watch->length))
-		return -EFAULT;
-	return 0;
 }
 
 /**
@@ -171,18 +132,30 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 		.file = file,
 		.owner = current->files,
 	};
+	u32 i, at = 0, range = vrfm_range(watch->offset);
 	void *seen;
-	u32 at = 0;
-	int ret;
+	int ret = 0;
 
 	seen = kvmalloc(watch->length, GFP_KERNEL_ACCOUNT);
 	if (!seen)
 		return -ENOMEM;
 	init_waitqueue_head(&watcher.wait);
 	vrfm_watch_begin(vdev, &watcher);
-	ret = vrfm_watch_seen(vdev, seen, watch) ?:
-	      vrfm_watch_wait(vdev, &watcher, seen, &at);
-	vrfm_watch_end(vdev, &watcher);
+	/* If the program does not give the old content, get the present one. */
+	if (!watch->old)
+		memcpy(seen, vdev->mem.vaddr + watch->offset, watch->length);
+	else if (copy_from_user(seen, u64_to_user_ptr(watch->old),
+				watch->length))
+		ret = -EFAULT;
+	if (!ret)
+		ret = vrfm_watch_wait(vdev, &watcher, seen, &at);
+	spin_lock_bh(&vdev->watch_lock);
+	WRITE_ONCE(vdev->nwatchers, vdev->nwatchers - 1);
+	list_del(&watcher.entry);
+	spin_unlock_bh(&vdev->watch_lock);
+	for (i = 0; i < VRFM_WATCH_RANGES; i++)
+		if (watcher.pinned[i])
+			vrfm_stage_unpin(vdev, range + i, range + i);
 	kvfree(seen);
 	if (ret == -ERESTARTNOHAND && !watch->old)
 		ret = -EINTR;
