@@ -115,17 +115,6 @@ static void vrfm_reconnect_receive(struct krdma_reconnect *reconn,
 	vrfm_link_receive(krdma_reconnect_context(reconn), rx_msg);
 }
 
-/*
- * Forget the reason of the last rejection, so that the next rejection is
- * logged.
- */
-static void vrfm_peer_forget(struct vrfm_link *link)
-{
-	spin_lock_bh(&link->lock);
-	link->failure.rejected = VRFM_REJECT_NONE;
-	spin_unlock_bh(&link->lock);
-}
-
 static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
 				  struct krdma_cb *cb, int error)
 {
@@ -137,10 +126,14 @@ static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
 	if (krdma_get_reject(cb, &rejected))
 		why = vrfm_reject_decode(rejected.private_data,
 					 rejected.private_data_len);
-	if (why)
+	if (why) {
 		vrfm_peer_log(link, why, "refused us");
-	else
-		vrfm_peer_forget(link);
+		return;
+	}
+	/* Forget the last rejection, so that the next one is logged. */
+	spin_lock_bh(&link->lock);
+	link->failure.rejected = VRFM_REJECT_NONE;
+	spin_unlock_bh(&link->lock);
 }
 
 static const struct krdma_reconnect_ops vrfm_reconnect_ops = {
@@ -222,19 +215,6 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 	return found;
 }
 
-/*
- * Check whether the last probe has timed out, and no message has arrived after
- * it.
- */
-static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
-{
-	lockdep_assert_held(&link->lock);
-	return link->conn.probed &&
-	       time_before(link->conn.heard, link->conn.probed) &&
-	       time_after(jiffies,
-			  link->conn.probed + msecs_to_jiffies(VRFM_ALIVE_MS));
-}
-
 /* Probe the peer, unless a probe is pending. */
 static void vrfm_peer_ask(struct vrfm_link *link)
 {
@@ -264,31 +244,17 @@ static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
 {
 	bool same = !link->conn.cb || hello->epoch == link->conn.peer_epoch;
+	unsigned long probed = link->conn.probed;
+	bool silent = time_before(link->conn.heard, probed);
+	bool late = time_after(jiffies,
+			       probed + msecs_to_jiffies(VRFM_ALIVE_MS));
 
 	lockdep_assert_held(&link->lock);
-	if (!same && link->conn.probed &&
-	    !time_before(link->conn.heard, link->conn.probed))
+	if (!same && probed && !silent)
 		return VRFM_REJECT_TWICE;
-	if (same || vrfm_peer_is_dead_locked(link))
+	if (same || (probed && silent && late))
 		krdma_disconnect(link->conn.incoming);
 	return VRFM_REJECT_BUSY;
-}
-
-static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
-				       struct krdma_cb *cb,
-				       const struct vrfm_hello *hello)
-{
-	enum vrfm_reject why = VRFM_REJECT_NONE;
-
-	spin_lock_bh(&link->lock);
-	if (link->conn.incoming)
-		why = vrfm_peer_doubt_locked(link, hello);
-	else if (link->removed)
-		why = VRFM_REJECT_UNKNOWN;
-	else
-		link->conn.incoming = cb;
-	spin_unlock_bh(&link->lock);
-	return why;
 }
 
 /*
@@ -315,30 +281,6 @@ static void vrfm_peer_refuse(struct krdma_cb *cb, enum vrfm_reject why)
 }
 
 /*
- * Check whether an address is refused for the reason WHY for the first time. If
- * so, record the address and the reason.
- */
-static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
-					 const struct sockaddr_storage *addr,
-					 enum vrfm_reject why)
-{
-	struct vrfm_stranger *stranger;
-	u32 i;
-
-	lockdep_assert_held(&vdev->lock);
-	for (i = 0; i < VRFM_STRANGERS; i++) {
-		stranger = &vdev->strangers[i];
-		if (stranger->why == why &&
-		    vrfm_same_host(&stranger->addr, addr))
-			return false;
-	}
-	stranger = &vdev->strangers[vdev->nstrangers++ % VRFM_STRANGERS];
-	stranger->addr = *addr;
-	stranger->why = why;
-	return true;
-}
-
-/*
  * Forget the refusals of an address that has connected, so that later refusals
  * are logged.
  */
@@ -356,16 +298,27 @@ static void vrfm_stranger_forget(struct vrfm_dev *vdev,
 	spin_unlock_bh(&vdev->lock);
 }
 
+/* Refuse a connection. Log the first refusal of an address for a reason. */
 static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 				 enum vrfm_reject why)
 {
+	struct vrfm_stranger *stranger = vdev->strangers;
+	const struct vrfm_stranger *end = stranger + VRFM_STRANGERS;
 	struct sockaddr_storage addr = { };
 	bool news;
 
 	krdma_peer_addr(cb, &addr);
 	spin_lock_bh(&vdev->lock);
 	vdev->refused++;
-	news = vrfm_stranger_is_news_locked(vdev, &addr, why);
+	while (stranger < end && (stranger->why != why ||
+				  !vrfm_same_host(&stranger->addr, &addr)))
+		stranger++;
+	news = stranger == end;
+	if (news) {
+		stranger = &vdev->strangers[vdev->nstrangers++ % VRFM_STRANGERS];
+		stranger->addr = addr;
+		stranger->why = why;
+	}
 	spin_unlock_bh(&vdev->lock);
 	if (news)
 		pr_warn_ratelimited("%s: %pISpc: refused: %s\n",
@@ -374,22 +327,21 @@ static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 	vrfm_peer_refuse(cb, why);
 }
 
-/* Record for the statistics why a peer without a connection was refused. */
-static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
-{
-	spin_lock_bh(&link->lock);
-	if (!link->conn.cb)
-		link->failure.rejected = why;
-	spin_unlock_bh(&link->lock);
-}
-
 static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 			     const struct vrfm_hello *hello)
 {
-	enum vrfm_reject why = vrfm_peer_take(link, cb, hello);
+	enum vrfm_reject why = VRFM_REJECT_NONE;
 	struct vrfm_wire_hello wire;
 	struct vrfm_hello own;
 
+	spin_lock_bh(&link->lock);
+	if (link->conn.incoming)
+		why = vrfm_peer_doubt_locked(link, hello);
+	else if (link->removed)
+		why = VRFM_REJECT_UNKNOWN;
+	else
+		link->conn.incoming = cb;
+	spin_unlock_bh(&link->lock);
 	if (why) {
 		if (why != VRFM_REJECT_UNKNOWN)
 			vrfm_peer_ask(link);
@@ -431,19 +383,17 @@ static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 	if (!why && link) {
 		vrfm_peer_accept(link, cb, &hello);
 	} else {
-		if (link)
-			vrfm_peer_note(link, why);
+		if (link) {
+			/* Record for the statistics why it was refused. */
+			spin_lock_bh(&link->lock);
+			if (!link->conn.cb)
+				link->failure.rejected = why;
+			spin_unlock_bh(&link->lock);
+		}
 		vrfm_refuse_stranger(vdev, cb, why ?: VRFM_REJECT_UNKNOWN);
 	}
 	if (link)
 		vrfm_link_put(link);
-}
-
-static void vrfm_listen_linked(struct vrfm_link *link, struct krdma_cb *cb,
-			       u64 epoch)
-{
-	vrfm_stranger_forget(link->vdev, cb);
-	vrfm_link_up(link, cb, epoch);
 }
 
 static void vrfm_listen_connected(struct krdma_cb *cb, int error)
@@ -451,12 +401,14 @@ static void vrfm_listen_connected(struct krdma_cb *cb, int error)
 	struct vrfm_link *link = cb->context;
 	struct vrfm_hello hello;
 
-	if (error)
+	if (error) {
 		vrfm_peer_over(link, cb);
-	else if (vrfm_peer_check(link, cb, &hello))
+	} else if (vrfm_peer_check(link, cb, &hello)) {
 		krdma_disconnect(cb);
-	else
-		vrfm_listen_linked(link, cb, hello.epoch);
+	} else {
+		vrfm_stranger_forget(link->vdev, cb);
+		vrfm_link_up(link, cb, hello.epoch);
+	}
 }
 
 static void vrfm_listen_receive(struct krdma_cb *cb,
@@ -583,21 +535,6 @@ static void vrfm_peer_hang_up(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 }
 
-static int vrfm_peer_start(struct vrfm_link *link)
-{
-	struct vrfm_dev *vdev = link->vdev;
-	int ret;
-
-	if (link->peer.node < vdev->params.node)
-		ret = vrfm_peer_listen(vdev);
-	else
-		ret = vrfm_peer_dial(link);
-	if (ret)
-		pr_warn("%s: peer %u: error %d\n", dev_name(&vdev->dev),
-			link->peer.node, ret);
-	return ret;
-}
-
 /* Check the configuration of a peer for mistakes of the admin. */
 static int vrfm_peer_judge(const struct vrfm_dev *vdev,
 			   const struct vrfm_peer *peer)
@@ -638,18 +575,22 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 	if (!link)
 		return ERR_PTR(-ENOMEM);
 	ret = vrfm_peer_enlist(link);
-	if (!ret) {
-		ret = vrfm_peer_start(link);
-		if (!ret)
-			return link;
-		vrfm_peer_unlist(link);
-		vrfm_peer_hang_up(link);
-		vrfm_status_remove(link);
-		/*
-		 * Wait for readers of statistics, which may be using the link.
-		 */
-		synchronize_rcu();
-	}
+	if (ret)
+		goto put;
+	if (peer->node < vdev->params.node)
+		ret = vrfm_peer_listen(vdev);
+	else
+		ret = vrfm_peer_dial(link);
+	if (!ret)
+		return link;
+	pr_warn("%s: peer %u: error %d\n", dev_name(&vdev->dev), peer->node,
+		ret);
+	vrfm_peer_unlist(link);
+	vrfm_peer_hang_up(link);
+	vrfm_status_remove(link);
+	/* Wait for readers of statistics, which may be using the link. */
+	synchronize_rcu();
+put:
 	vrfm_link_put(link);
 	return ERR_PTR(ret);
 }
