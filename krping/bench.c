@@ -60,19 +60,6 @@ static bool krping_bench_is_read(const struct krping_session *s)
 }
 
 /*
- * Fill the buffer with the data that the peer will get. In wlat, byte 0 of
- * s->start must stay 0, because the first WRITE of the peer changes it to 1.
- */
-static void krping_bench_fill(struct krping_session *s)
-{
-	if (s->opts->test == KRPING_TEST_ATOMIC)
-		return;
-	krping_payload_fill(s->sink.addr, s->plan.size, s->opts->role);
-	if (krping_bench_is_read(s))
-		krping_payload_fill(s->start.addr, s->plan.size, s->opts->role);
-}
-
-/*
  * Fill and map the buffers s->start and s->sink, and register s->sink. Both
  * stay mapped and registered for the whole run.
  */
@@ -80,7 +67,14 @@ static int krping_bench_map(struct krping_session *s)
 {
 	int ret;
 
-	krping_bench_fill(s);
+	/*
+	 * The data that the peer will get. In wlat, byte 0 of s->start must
+	 * stay 0, because the first WRITE of the peer changes it to 1.
+	 */
+	if (s->opts->test != KRPING_TEST_ATOMIC)
+		krping_payload_fill(s->sink.addr, s->plan.size, s->opts->role);
+	if (krping_bench_is_read(s))
+		krping_payload_fill(s->start.addr, s->plan.size, s->opts->role);
 	ret = krping_buf_map(&s->start, DMA_BIDIRECTIONAL) ?:
 	      krping_buf_map(&s->sink, DMA_BIDIRECTIONAL);
 	if (ret)
@@ -138,56 +132,19 @@ static void krping_bench_stream_begins(struct krping_session *s)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-static int krping_bench_begin_client(struct krping_session *s)
-{
-	int ret;
-
-	ret = krping_bench_map(s) ?: krping_bench_show(s);
-	if (ret)
-		return ret;
-	ret = krping_wait_first(s, KRPING_EV_SENT | KRPING_EV_RECEIVED,
-				krping_start_adv);
-	krping_bench_stream_begins(s);
-	return ret ?: krping_bench_learn(s);
-}
-
-static int krping_bench_begin_server(struct krping_session *s)
-{
-	int ret;
-
-	ret = krping_bench_map(s) ?:
-	      krping_wait_first(s, KRPING_EV_RECEIVED, krping_start_adv);
-	if (ret)
-		return ret;
-	/*
-	 * Expect data before the server sends its answer, because the answer
-	 * allows the client to send data.
-	 */
-	krping_bench_stream_begins(s);
-	return krping_bench_learn(s) ?: krping_bench_show(s) ?:
-	       krping_wait(s, KRPING_EV_SENT, krping_start_adv);
-}
-
 /* ---- tests in which the client posts one operation at a time ---- */
 
-static int krping_one_by_one(struct krping_session *s, enum ib_wr_opcode opcode,
-			     const char *step,
+static int krping_one_by_one(struct krping_session *s, const char *step,
 			     int (*check)(struct krping_session *s))
 {
 	int ret = 0;
 
-	krping_stream_init(s, opcode, 1, 1);
 	while (!ret && krping_more(s)) {
 		ret = krping_stream_one(s, step);
 		if (!ret && check)
 			ret = check(s);
 	}
 	return ret;
-}
-
-static int krping_rlat(struct krping_session *s)
-{
-	return krping_one_by_one(s, IB_WR_RDMA_READ, krping_reads, NULL);
 }
 
 /*
@@ -204,56 +161,7 @@ static int krping_atomic_check(struct krping_session *s)
 	return -EBADMSG;
 }
 
-static int krping_atomic(struct krping_session *s)
-{
-	enum ib_wr_opcode opcode = s->opts->atomic == KRPING_ATOMIC_FADD ?
-					   IB_WR_ATOMIC_FETCH_AND_ADD :
-					   IB_WR_ATOMIC_CMP_AND_SWP;
-
-	return krping_one_by_one(s, opcode, krping_atomics,
-				 krping_atomic_check);
-}
-
 /* ---- tests with many operations in flight ---- */
-
-static int krping_many(struct krping_session *s, enum ib_wr_opcode opcode,
-		       const char *step)
-{
-	krping_stream_init(s, opcode, s->conn.depth, s->opts->cq_mod);
-	return krping_stream_run(s, step);
-}
-
-static int krping_bw(struct krping_session *s)
-{
-	return krping_many(s, s->opts->imm ? IB_WR_RDMA_WRITE_WITH_IMM :
-					     IB_WR_RDMA_WRITE, krping_writes);
-}
-
-static int krping_rbw(struct krping_session *s)
-{
-	return krping_many(s, IB_WR_RDMA_READ, krping_reads);
-}
-
-static enum ib_wr_opcode krping_send_opcode(const struct krping_session *s)
-{
-	return s->opts->imm ? IB_WR_SEND_WITH_IMM : IB_WR_SEND;
-}
-
-static int krping_sbw(struct krping_session *s)
-{
-	return krping_many(s, krping_send_opcode(s), krping_sends);
-}
-
-static int krping_give_credit(struct krping_session *s, u64 arrived)
-{
-	const struct krping_ctl ctl = {
-		.type = KRPING_CTL_CREDIT,
-		.value = arrived + s->plan.window,
-	};
-
-	return krping_say_ctl(s, &ctl, NULL) ?:
-	       krping_wait(s, KRPING_EV_SENT, krping_sends);
-}
 
 /*
  * Check for operations of the peer's stream. Set *ret to 1 if the wanted number
@@ -289,22 +197,6 @@ static int krping_wait_arrived(struct krping_session *s, u64 wanted)
 }
 
 /*
- * Wait for a client that sends at its own pace. After a timeout, continue to
- * wait if the client's adapter answers a probe.
- */
-static int krping_wait_stream(struct krping_session *s, u64 wanted)
-{
-	int ret;
-
-	do {
-		ret = krping_wait_arrived(s, wanted);
-		if (ret == -ETIMEDOUT)
-			ret = krping_probe(s) ?: -EAGAIN;
-	} while (ret == -EAGAIN);
-	return ret;
-}
-
-/*
  * Serve a client whose operations consume receives of this server. Each time a
  * quarter of s->plan.window operations has arrived, grant more to the client.
  */
@@ -315,15 +207,30 @@ static int krping_feed(struct krping_session *s)
 	 * in flight. The client has posted a receive for each of them.
 	 */
 	u32 quarter = DIV_ROUND_UP(s->plan.window, 4);
+	struct krping_ctl grant = { .type = KRPING_CTL_CREDIT };
 	u64 next = quarter;
 	int ret;
 
-	do {
-		ret = krping_wait_stream(s, next);
-		if (ret == 1)
-			ret = krping_give_credit(s, next) ?: 1;
+	for (;;) {
+		/*
+		 * The client sends at its own pace. After a timeout, continue
+		 * to wait if the client's adapter answers a probe.
+		 */
+		ret = krping_wait_arrived(s, next);
+		if (ret == -ETIMEDOUT) {
+			ret = krping_probe(s);
+			if (!ret)
+				continue;
+		}
+		if (ret != 1)
+			break;
+		grant.value = next + s->plan.window;
+		ret = krping_say_ctl(s, &grant, NULL) ?:
+		      krping_wait(s, KRPING_EV_SENT, krping_sends);
+		if (ret)
+			break;
 		next += quarter;
-	} while (ret == 1);
+	}
 	s->progress.ops = READ_ONCE(s->flow.arrived);
 	return ret == -ENOMSG ? 0 : ret;
 }
@@ -347,23 +254,18 @@ static int krping_wlat_write(struct krping_session *s, u64 round)
 	return krping_stream_post(s);
 }
 
-static bool krping_wlat_is_here(struct krping_session *s, u8 round)
-{
-	return krping_buf_peek(&s->start, 0) == round &&
-	       (!s->conn.ext ||
-		krping_buf_peek(&s->start, s->progress.len - 1) == round);
-}
-
 /* Poll for the peer's WRITE, and at intervals check all other conditions. */
 static bool krping_wlat_seen(struct krping_session *s, const void *arg,
 			     int *ret)
 {
-	const u64 *round = arg;
+	u8 round = *(const u64 *)arg;
 	int i;
 
 	for (i = 0; i < KRPING_SPINS; i++) {
 		*ret = 0;
-		if (krping_wlat_is_here(s, *round))
+		if (krping_buf_peek(&s->start, 0) == round &&
+		    (!s->conn.ext ||
+		     krping_buf_peek(&s->start, s->progress.len - 1) == round))
 			return true;
 		cpu_relax();
 	}
@@ -382,18 +284,18 @@ static int krping_wlat_look(struct krping_session *s, u64 round)
 static int krping_wlat_client(struct krping_session *s)
 {
 	u64 round = s->progress.ops + 1;
+	int ret = krping_wlat_write(s, round) ?: krping_wlat_look(s, round);
 
-	return krping_wlat_write(s, round) ?: krping_wlat_look(s, round) ?:
-	       krping_stream_wait(s, s->stream.posted, krping_writes);
+	return ret ?: krping_stream_wait(s, s->stream.posted, krping_writes);
 }
 
 static int krping_wlat_server(struct krping_session *s)
 {
 	u64 round = s->progress.ops + 1;
-	int ret;
+	int ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round);
 
-	ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round) ?:
-	      krping_stream_wait(s, s->stream.posted, krping_writes);
+	if (!ret)
+		ret = krping_stream_wait(s, s->stream.posted, krping_writes);
 	/*
 	 * An old client may disconnect before it acknowledges the last WRITE.
 	 */
@@ -425,108 +327,117 @@ static int krping_slat_server(struct krping_session *s)
 	       krping_stream_wait(s, s->stream.posted, krping_sends);
 }
 
-static int krping_round(struct krping_session *s,
-			int (*round)(struct krping_session *s))
-{
-	u64 begin = ktime_get_ns();
-	int ret = krping_fault(s) ?: round(s);
-
-	if (ret)
-		return ret;
-	krping_measured(s, ktime_get_ns() - begin);
-	s->progress.ops++;
-	return signal_pending(current) ? -EINTR : 0;
-}
-
 /*
- * Check whether another round follows. With a duration, only the client knows
- * the end, and sends its end message.
+ * Run rounds. With a duration, only the client knows the end, and sends its end
+ * message.
  */
-static bool krping_round_follows(const struct krping_session *s)
-{
-	if (s->opts->role == KRPING_ROLE_SERVER && s->plan.duration_s)
-		return true;
-	return krping_more(s);
-}
-
-static int krping_rounds(struct krping_session *s, enum ib_wr_opcode opcode,
+static int krping_rounds(struct krping_session *s,
 			 int (*round)(struct krping_session *s))
 {
+	bool endless = s->opts->role == KRPING_ROLE_SERVER &&
+		       s->plan.duration_s;
+	u64 begin;
 	int ret = 0;
 
-	krping_stream_init(s, opcode, 1, 1);
-	while (!ret && krping_round_follows(s))
-		ret = krping_round(s, round);
+	while (!ret && (endless || krping_more(s))) {
+		begin = ktime_get_ns();
+		ret = krping_fault(s) ?: round(s);
+		if (ret)
+			break;
+		krping_measured(s, ktime_get_ns() - begin);
+		s->progress.ops++;
+		if (signal_pending(current))
+			ret = -EINTR;
+	}
 	if (ret == -ENOMSG)
 		return s->plan.duration_s ? 0 : -EPROTO;
 	return ret;
-}
-
-static int krping_wlat(struct krping_session *s)
-{
-	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
-
-	return krping_rounds(s, IB_WR_RDMA_WRITE, is_client ?
-				krping_wlat_client : krping_wlat_server);
-}
-
-static int krping_slat(struct krping_session *s)
-{
-	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
-
-	return krping_rounds(s, krping_send_opcode(s), is_client ?
-				krping_slat_client : krping_slat_server);
 }
 
 /* ---- all tests ---- */
 
 /**
  * struct krping_bench - a test
- * @run: function that tests one size
- * @both: the server runs the test as well
+ * @opcode: operation
+ * @other: operation with the option imm, or with atomic=fadd
+ * @step: name of the wait for an operation, for the log
+ * @many: many operations are in flight
+ * @client: function that does a round of the client; NULL: the test has no
+ *	rounds
+ * @server: function that does a round of the server
+ * @check: function that checks the result of an operation, or NULL
  */
 struct krping_bench {
-	int (*run)(struct krping_session *s);
-	bool both;
+	enum ib_wr_opcode opcode;
+	enum ib_wr_opcode other;
+	const char *step;
+	bool many;
+	int (*client)(struct krping_session *s);
+	int (*server)(struct krping_session *s);
+	int (*check)(struct krping_session *s);
 };
 
 static const struct krping_bench krping_benches[KRPING_TESTS] = {
-	[KRPING_TEST_WLAT]	= { krping_wlat, true },
-	[KRPING_TEST_RLAT]	= { krping_rlat },
-	[KRPING_TEST_BW]	= { krping_bw },
-	[KRPING_TEST_SLAT]	= { krping_slat, true },
-	[KRPING_TEST_SBW]	= { krping_sbw },
-	[KRPING_TEST_RBW]	= { krping_rbw },
-	[KRPING_TEST_ATOMIC]	= { krping_atomic },
+	[KRPING_TEST_WLAT] = { IB_WR_RDMA_WRITE, .client = krping_wlat_client,
+			       .server = krping_wlat_server },
+	[KRPING_TEST_RLAT] = { IB_WR_RDMA_READ, .step = krping_reads },
+	[KRPING_TEST_BW] = { IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
+			     krping_writes, .many = true },
+	[KRPING_TEST_SLAT] = { IB_WR_SEND, IB_WR_SEND_WITH_IMM,
+			       .client = krping_slat_client,
+			       .server = krping_slat_server },
+	[KRPING_TEST_SBW] = { IB_WR_SEND, IB_WR_SEND_WITH_IMM, krping_sends,
+			      .many = true },
+	[KRPING_TEST_RBW] = { IB_WR_RDMA_READ, .step = krping_reads,
+			      .many = true },
+	[KRPING_TEST_ATOMIC] = { IB_WR_ATOMIC_CMP_AND_SWP,
+				 IB_WR_ATOMIC_FETCH_AND_ADD, krping_atomics,
+				 .check = krping_atomic_check },
 };
 
-/*
- * Log the result of one size. Scripts parse this line: the second word must be
- * "delta", and the numbers must stay in these places. Therefore the line does
- * not begin with the number of the run.
- */
-static void krping_bench_log(const struct krping_session *s,
-			     const struct krping_part *part)
+/* Test one size. */
+static int krping_bench_size(struct krping_session *s)
 {
-	u32 nsec;
-	u64 sec = div_u64_rem(part->elapsed, NSEC_PER_SEC, &nsec);
+	const struct krping_bench *bench = &krping_benches[s->opts->test];
+	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
+	enum ib_wr_opcode opcode = bench->opcode;
 
-	if (s->opts->nsec)
-		pr_info("delta nsec %llu iter %llu size %u\n", part->elapsed,
-			part->ops, part->size);
-	else
-		pr_info("delta sec %llu delta usec %u iter %llu size %u\n", sec,
-			nsec / (u32)NSEC_PER_USEC, part->ops, part->size);
+	if (s->opts->imm || s->opts->atomic == KRPING_ATOMIC_FADD)
+		opcode = bench->other;
+	if (bench->many) {
+		krping_stream_init(s, opcode, s->conn.depth, s->opts->cq_mod);
+		return krping_stream_run(s, bench->step);
+	}
+	krping_stream_init(s, opcode, 1, 1);
+	if (bench->client)
+		return krping_rounds(s, is_client ? bench->client :
+						    bench->server);
+	return krping_one_by_one(s, bench->step, bench->check);
 }
 
+/*
+ * Test all sizes and log their results. Scripts parse these lines: the second
+ * word must be "delta", and the numbers must stay in these places. Therefore
+ * the lines do not begin with the number of the run.
+ */
 static int krping_bench_measure(struct krping_session *s)
 {
 	const struct krping_part *part;
-	int ret;
+	int ret = krping_each_size(s, krping_bench_size);
+	u32 nsec;
+	u64 sec;
 
-	ret = krping_each_size(s, krping_benches[s->opts->test].run);
-	for (part = s->progress.parts; !ret && part <= s->progress.part; part++)
-		krping_bench_log(s, part);
+	for (part = s->progress.parts; !ret && part <= s->progress.part;
+	     part++) {
+		sec = div_u64_rem(part->elapsed, NSEC_PER_SEC, &nsec);
+		if (s->opts->nsec)
+			pr_info("delta nsec %llu iter %llu size %u\n",
+				part->elapsed, part->ops, part->size);
+		else
+			pr_info("delta sec %llu delta usec %u iter %llu size %u\n",
+				sec, nsec / (u32)NSEC_PER_USEC, part->ops,
+				part->size);
+	}
 	return ret;
 }
 
@@ -543,22 +454,18 @@ static u32 krping_bench_crc(struct krping_session *s)
 }
 
 /*
- * Check for a test that moves data into a buffer of this session or of the
- * peer. Messages go into receives, and atomics are checked one by one.
+ * Compare the checksum of the data from the peer with the peer's @crc, if the
+ * test moves data into a buffer of this session or of the peer. Messages go
+ * into receives, and atomics are checked one by one.
  */
-static bool krping_bench_has_data(const struct krping_session *s)
-{
-	return s->opts->test == KRPING_TEST_WLAT ||
-	       s->opts->test == KRPING_TEST_BW || krping_bench_is_read(s);
-}
-
-/* Compare the checksum of the data from the peer with the peer's @crc. */
 static int krping_bench_check(struct krping_session *s, u32 crc)
 {
-	struct krping_buf *buf = krping_bench_is_read(s) ? &s->sink : &s->start;
+	bool is_read = krping_bench_is_read(s);
+	struct krping_buf *buf = is_read ? &s->sink : &s->start;
 
-	if (!s->conn.crc || !krping_bench_has_data(s) ||
-	    !(s->plan.count || s->plan.duration_s))
+	if (!s->conn.crc || !(s->plan.count || s->plan.duration_s) ||
+	    (!is_read && s->opts->test != KRPING_TEST_WLAT &&
+	     s->opts->test != KRPING_TEST_BW))
 		return 0;
 	krping_buf_for_cpu(buf);
 	if (krping_crc(buf, s->plan.size) == crc)
@@ -566,25 +473,6 @@ static int krping_bench_check(struct krping_session *s, u32 crc)
 	pr_err("%u: data mismatch!\n", s->id);
 	s->step = NULL;
 	return -EBADMSG;
-}
-
-/*
- * Check whether the client receives data from the server: in bw, only with
- * duplex.
- */
-static bool krping_bench_comes_back(const struct krping_session *s)
-{
-	return s->opts->test != KRPING_TEST_BW || s->opts->duplex;
-}
-
-static int krping_bench_end_client(struct krping_session *s)
-{
-	u32 crc;
-	int ret = krping_end_client(s, 0, krping_bench_crc(s), &crc);
-
-	if (ret || !krping_bench_comes_back(s))
-		return ret;
-	return krping_bench_check(s, crc);
 }
 
 /**
@@ -595,41 +483,33 @@ static int krping_bench_end_client(struct krping_session *s)
  */
 int krping_bench_client(struct krping_session *s)
 {
+	u32 crc;
 	int ret;
 
-	ret = krping_bench_begin_client(s) ?: krping_bench_measure(s);
-	if (s->conn.ext)
-		return ret ?: krping_bench_end_client(s);
+	ret = krping_bench_map(s) ?: krping_bench_show(s);
+	if (ret)
+		return ret;
+	ret = krping_wait_first(s, KRPING_EV_SENT | KRPING_EV_RECEIVED,
+				krping_start_adv);
+	krping_bench_stream_begins(s);
+	if (!ret)
+		ret = krping_bench_learn(s);
+	if (!ret)
+		ret = krping_bench_measure(s);
 	/*
 	 * An old server disconnects when it has done its part, without waiting
 	 * for the client.
 	 */
-	if (ret == -ECONNRESET && s->opts->duplex && s->progress.ops)
+	if (!s->conn.ext && ret == -ECONNRESET && s->opts->duplex &&
+	    s->progress.ops)
 		return 0;
-	return ret;
-}
-
-/* Run the operations that the server itself posts, counts or grants. */
-static int krping_bench_server_test(struct krping_session *s)
-{
-	if (krping_benches[s->opts->test].both || !krping_bench_is_idle(s))
-		return krping_bench_measure(s);
-	if (s->opts->imm || s->opts->test == KRPING_TEST_SBW)
-		return krping_feed(s);
-	return 0;
-}
-
-static int krping_bench_end_server(struct krping_session *s)
-{
-	int ret, error = 0;
-	u32 crc;
-
-	ret = krping_wait_peer(s, krping_end_msg) ?: krping_take_end(s, &crc);
-	if (ret)
+	if (ret || !s->conn.ext)
 		return ret;
-	if (!krping_bench_is_read(s))
-		error = krping_bench_check(s, crc);
-	return krping_end_server(s, error, krping_bench_crc(s)) ?: error;
+	ret = krping_end_client(s, 0, krping_bench_crc(s), &crc);
+	/* In bw, the client receives data from the server only with duplex. */
+	if (ret || (s->opts->test == KRPING_TEST_BW && !s->opts->duplex))
+		return ret;
+	return krping_bench_check(s, crc);
 }
 
 /**
@@ -641,16 +521,39 @@ static int krping_bench_end_server(struct krping_session *s)
  */
 int krping_bench_server(struct krping_session *s)
 {
-	int ret;
+	int ret, error = 0;
+	u32 crc;
 
-	ret = krping_bench_begin_server(s);
+	ret = krping_bench_map(s) ?:
+	      krping_wait_first(s, KRPING_EV_RECEIVED, krping_start_adv);
 	if (ret)
 		return ret;
-	ret = krping_bench_server_test(s);
-	if (s->conn.ext)
-		return ret ?: krping_bench_end_server(s);
+	/*
+	 * Expect data before the server sends its answer, because the answer
+	 * allows the client to send data.
+	 */
+	krping_bench_stream_begins(s);
+	ret = krping_bench_learn(s) ?: krping_bench_show(s);
+	if (!ret)
+		ret = krping_wait(s, KRPING_EV_SENT, krping_start_adv);
+	if (ret)
+		return ret;
+	/* Run the operations that the server itself posts, counts or grants. */
+	if (krping_benches[s->opts->test].server || !krping_bench_is_idle(s))
+		ret = krping_bench_measure(s);
+	else if (s->opts->imm || s->opts->test == KRPING_TEST_SBW)
+		ret = krping_feed(s);
 	/* An old client may disconnect before it has acknowledged any WRITE. */
-	if (ret == -ECONNRESET && s->opts->duplex)
+	if (!s->conn.ext && ret == -ECONNRESET && s->opts->duplex)
 		return 0;
-	return ret ?: krping_wait_over(s, krping_disconnect);
+	if (ret)
+		return ret;
+	if (!s->conn.ext)
+		return krping_wait_over(s, krping_disconnect);
+	ret = krping_wait_peer(s, krping_end_msg) ?: krping_take_end(s, &crc);
+	if (ret)
+		return ret;
+	if (!krping_bench_is_read(s))
+		error = krping_bench_check(s, crc);
+	return krping_end_server(s, error, krping_bench_crc(s)) ?: error;
 }
