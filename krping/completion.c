@@ -50,18 +50,6 @@ void krping_fail(struct krping_session *s, int error)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-/*
- * Check for the completion with which siw reports a closed connection. siw
- * (siw_qp_sq_process(), 6.1 to 7.3) reports IB_WC_LOC_QP_OP_ERR for every
- * failure to send by TCP, including a connection that the peer has closed.
- */
-static bool krping_is_siw_closed(const struct krping_session *s,
-				 const struct ib_wc *wc)
-{
-	return wc->status == IB_WC_LOC_QP_OP_ERR &&
-	       s->conn.cb->cm_id->device->ops.driver_id == RDMA_DRIVER_SIW;
-}
-
 /**
  * krping_failed - handle the completion of a failed work request
  * @s: session
@@ -86,9 +74,15 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 	pr_err_ratelimited("%u: cq completion failed with status %d (%s) of %s\n",
 			   s->id, wc->status, ib_wc_status_msg(wc->status),
 			   name);
+	/*
+	 * siw (siw_qp_sq_process(), 6.1 to 7.3) reports IB_WC_LOC_QP_OP_ERR for
+	 * every failure to send by TCP, including a connection that the peer
+	 * has closed.
+	 */
 	if (wc->status == IB_WC_RETRY_EXC_ERR)
 		error = -ETIMEDOUT;
-	else if (krping_is_siw_closed(s, wc))
+	else if (wc->status == IB_WC_LOC_QP_OP_ERR &&
+		 s->conn.cb->cm_id->device->ops.driver_id == RDMA_DRIVER_SIW)
 		error = -ECONNRESET;
 	krping_fail(s, error);
 }
@@ -128,47 +122,29 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 	return ib_post_recv(s->conn.cb->qp, &wr, NULL);
 }
 
-/*
- * Check whether a message is a grant. If so, set the credit of this side's
- * stream to the granted total. The total in the message has 32 bits and may
- * have wrapped.
- */
-static bool krping_is_credit_locked(struct krping_session *s,
-				    const struct krping_adv *adv)
+static void krping_deliver_locked(struct krping_session *s,
+				  const struct krping_mail *mail)
 {
 	struct krping_ctl ctl;
 
 	lockdep_assert_held(&s->lock);
-	krping_ctl_decode(&ctl, adv);
-	if (!s->conn.ext || ctl.type != KRPING_CTL_CREDIT)
-		return false;
-	s->flow.credit += ctl.value - (u32)s->flow.credit;
-	wake_up(&s->wait);
-	return true;
-}
-
-static void krping_deliver_locked(struct krping_session *s,
-				  const struct krping_mail *mail)
-{
-	lockdep_assert_held(&s->lock);
-	if (krping_is_credit_locked(s, &mail->adv))
-		return;
-	/* A peer must not send until its previous message is answered. */
-	if (s->events & KRPING_EV_RECEIVED) {
+	krping_ctl_decode(&ctl, &mail->adv);
+	if (s->conn.ext && ctl.type == KRPING_CTL_CREDIT) {
+		/*
+		 * Set the credit of this side's stream to the granted total.
+		 * The total in the message has 32 bits and may have wrapped.
+		 */
+		s->flow.credit += ctl.value - (u32)s->flow.credit;
+	} else if (s->events & KRPING_EV_RECEIVED) {
+		/*
+		 * A peer must not send until its previous message is answered.
+		 */
 		krping_fail_locked(s, -EPROTO);
-		return;
+	} else {
+		s->inbox = *mail;
+		s->events |= KRPING_EV_RECEIVED;
 	}
-	s->inbox = *mail;
-	s->events |= KRPING_EV_RECEIVED;
 	wake_up(&s->wait);
-}
-
-/* Count one operation of the peer's stream. */
-static void krping_arrived_locked(struct krping_session *s)
-{
-	lockdep_assert_held(&s->lock);
-	if (++s->flow.arrived >= s->flow.wanted)
-		wake_up(&s->wait);
 }
 
 static bool krping_is_stream(const struct krping_session *s,
@@ -214,7 +190,9 @@ static void krping_received_locked(struct krping_session *s,
 	if (ret) {
 		krping_fail_locked(s, ret);
 	} else if (krping_is_stream(s, wc, &mail.adv, error)) {
-		krping_arrived_locked(s);
+		/* Count one operation of the peer's stream. */
+		if (++s->flow.arrived >= s->flow.wanted)
+			wake_up(&s->wait);
 	} else if (error) {
 		pr_err_ratelimited("%u: Received bogus data, size %u\n",
 				   s->id, wc->byte_len);
@@ -311,14 +289,13 @@ void krping_msg_free(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
 	msg->wire = NULL;
 }
 
-static int krping_recvs_alloc(struct krping_session *s)
+/* Allocate and post the receives that belong to the session alone. */
+static int krping_recvs_init(struct krping_session *s)
 {
 	struct krping_msg *msg;
 	int ret = 0;
 	u32 i;
 
-	if (s->recv.pool)
-		return 0;
 	s->recv.msgs = kvcalloc(s->recv.n, sizeof(*s->recv.msgs), GFP_KERNEL);
 	if (!s->recv.msgs)
 		return -ENOMEM;
@@ -329,50 +306,8 @@ static int krping_recvs_alloc(struct krping_session *s)
 		msg->session = s;
 		msg->cqe.done = krping_recv_done;
 	}
-	return ret;
-}
-
-static int krping_msgs_alloc(struct krping_session *s)
-{
-	return krping_msg_alloc(&s->wr.send, s->conn.ibdev,
-				sizeof(*s->wr.send.wire), DMA_TO_DEVICE) ?:
-	       krping_recvs_alloc(s);
-}
-
-static void krping_msgs_free(struct krping_session *s)
-{
-	u32 i;
-
-	krping_msg_free(&s->wr.send, s->conn.ibdev, sizeof(*s->wr.send.wire),
-			DMA_TO_DEVICE);
-	for (i = 0; s->recv.msgs && i < s->recv.n; i++)
-		krping_msg_free(&s->recv.msgs[i], s->conn.ibdev, s->recv.len,
-				DMA_FROM_DEVICE);
-	kvfree(s->recv.msgs);
-	s->recv.msgs = NULL;
-}
-
-static int krping_bufs_alloc(struct krping_session *s)
-{
-	const struct krping_opts *opts = s->opts;
-	int ret;
-
-	if (opts->test == KRPING_TEST_FR)
-		return 0;
-	ret = krping_buf_alloc(&s->sink, s->conn.cb->pd, opts->size);
-	if (ret || (opts->test == KRPING_TEST_PING &&
-		    opts->role == KRPING_ROLE_SERVER))
+	if (ret)
 		return ret;
-	return krping_buf_alloc(&s->start, s->conn.cb->pd, opts->size);
-}
-
-static int krping_post_recvs(struct krping_session *s)
-{
-	int ret = 0;
-	u32 i;
-
-	if (s->recv.pool)
-		return krping_pool_join(s);
 	for (i = 0; !ret && i < s->recv.n; i++)
 		ret = krping_post_recv(s, &s->recv.msgs[i]);
 	/*
@@ -392,11 +327,21 @@ static int krping_post_recvs(struct krping_session *s)
  */
 int krping_io_init(struct krping_session *s)
 {
+	const struct krping_opts *opts = s->opts;
+	bool pings = opts->test == KRPING_TEST_PING &&
+		     opts->role == KRPING_ROLE_SERVER;
 	int ret;
 
 	krping_ops_init(s);
-	ret = krping_msgs_alloc(s) ?: krping_bufs_alloc(s) ?:
-				      krping_post_recvs(s);
+	ret = krping_msg_alloc(&s->wr.send, s->conn.ibdev,
+			       sizeof(*s->wr.send.wire), DMA_TO_DEVICE);
+	if (!ret && opts->test != KRPING_TEST_FR)
+		ret = krping_buf_alloc(&s->sink, s->conn.cb->pd, opts->size);
+	if (!ret && opts->test != KRPING_TEST_FR && !pings)
+		ret = krping_buf_alloc(&s->start, s->conn.cb->pd, opts->size);
+	/* Post receives last: a handler may use all other memory. */
+	if (!ret)
+		ret = s->recv.pool ? krping_pool_join(s) : krping_recvs_init(s);
 	if (ret)
 		krping_io_exit(s);
 	return ret;
@@ -408,10 +353,18 @@ int krping_io_init(struct krping_session *s)
  */
 void krping_io_exit(struct krping_session *s)
 {
+	u32 i;
+
 	krping_pool_leave(s);
 	krping_buf_free(&s->start);
 	krping_buf_free(&s->sink);
-	krping_msgs_free(s);
+	krping_msg_free(&s->wr.send, s->conn.ibdev, sizeof(*s->wr.send.wire),
+			DMA_TO_DEVICE);
+	for (i = 0; s->recv.msgs && i < s->recv.n; i++)
+		krping_msg_free(&s->recv.msgs[i], s->conn.ibdev, s->recv.len,
+				DMA_FROM_DEVICE);
+	kvfree(s->recv.msgs);
+	s->recv.msgs = NULL;
 }
 
 /*
@@ -446,19 +399,7 @@ static long krping_jiffies(u32 ms)
 }
 
 /*
- * Yield the processor between polls. If there is only one processor, the other
- * tasks of the connection need schedule() to run.
- */
-static int krping_relax(struct krping_session *s)
-{
-	if (num_online_cpus() == 1)
-		schedule();
-	return krping_turn_pass(s);
-}
-
-/*
- * Poll the CQ until @ready is true. No other task polls this CQ. Each round
- * yields the processor.
+ * Poll the CQ until @ready is true. No other task polls this CQ.
  */
 static int krping_look_until(struct krping_session *s,
 			     bool (*ready)(struct krping_session *s,
@@ -474,7 +415,13 @@ static int krping_look_until(struct krping_session *s,
 			return ret;
 		if (ms && time_after(jiffies, until))
 			return -ETIMEDOUT;
-		ret = krping_relax(s);
+		/*
+		 * Yield the processor. If there is only one, the other tasks of
+		 * the connection need schedule() to run.
+		 */
+		if (num_online_cpus() == 1)
+			schedule();
+		ret = krping_turn_pass(s);
 	}
 	return ret;
 }

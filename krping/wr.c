@@ -152,16 +152,6 @@ u32 krping_dying(const struct krping_buf *buf)
 	return buf && buf->dying ? KRPING_EV_INVALIDATED : 0;
 }
 
-static void krping_fill_send(struct krping_session *s,
-			     const struct krping_adv *adv)
-{
-	ib_dma_sync_single_for_cpu(s->conn.ibdev, s->wr.send.dma,
-				   sizeof(*s->wr.send.wire), DMA_TO_DEVICE);
-	krping_wire_encode(s->wr.send.wire, adv);
-	ib_dma_sync_single_for_device(s->conn.ibdev, s->wr.send.dma,
-				      sizeof(*s->wr.send.wire), DMA_TO_DEVICE);
-}
-
 /*
  * Check whether the next SEND must invalidate a key of the peer. With
  * server_inv, each answer of a server invalidates the key in the message that
@@ -211,7 +201,11 @@ int krping_say(struct krping_session *s, const struct krping_adv *adv,
 		send.opcode = IB_WR_SEND_WITH_INV;
 		send.ex.invalidate_rkey = s->peer.adv.rkey;
 	}
-	krping_fill_send(s, adv);
+	ib_dma_sync_single_for_cpu(s->conn.ibdev, s->wr.send.dma, sge.length,
+				   DMA_TO_DEVICE);
+	krping_wire_encode(s->wr.send.wire, adv);
+	ib_dma_sync_single_for_device(s->conn.ibdev, s->wr.send.dma, sge.length,
+				      DMA_TO_DEVICE);
 	if (new)
 		first = krping_reg_wr(s, &reg, new, access, &send);
 	if (old && old->valid)
