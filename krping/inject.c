@@ -7,23 +7,6 @@
 
 #include "priv.h"
 
-/* Stay silent until the peer disconnects. */
-static int krping_fault_drop(struct krping_session *s)
-{
-	pr_info("%u: fault=drop: sends nothing from here on\n", s->id);
-	s->step = NULL;
-	return krping_pause_until_over(s);
-}
-
-/* Disconnect without an end message. */
-static int krping_fault_kill(struct krping_session *s)
-{
-	pr_info("%u: fault=kill: disconnects\n", s->id);
-	s->step = NULL;
-	krdma_disconnect(s->conn.cb);
-	return -ESHUTDOWN;
-}
-
 /**
  * krping_fault - inject the fault of the command, if it is due
  * @s: session before its next operation
@@ -38,14 +21,18 @@ int krping_fault(struct krping_session *s)
 	 */
 	u64 ops = max(s->progress.ops, s->progress.posted + s->stream.posted);
 
-	switch (s->opts->fault) {
-	case KRPING_FAULT_DROP:
-		return ops >= s->opts->fault_n ? krping_fault_drop(s) : 0;
-	case KRPING_FAULT_DELAY:
+	if (s->opts->fault == KRPING_FAULT_DELAY)
 		return krping_pause(s, s->opts->fault_n);
-	case KRPING_FAULT_KILL:
-		return ops >= s->opts->fault_n ? krping_fault_kill(s) : 0;
-	default:
+	if (s->opts->fault == KRPING_FAULT_NONE || ops < s->opts->fault_n)
 		return 0;
+	s->step = NULL;
+	if (s->opts->fault == KRPING_FAULT_DROP) {
+		/* Stay silent until the peer disconnects. */
+		pr_info("%u: fault=drop: sends nothing from here on\n", s->id);
+		return krping_pause_until_over(s);
 	}
+	/* Disconnect without an end message. */
+	pr_info("%u: fault=kill: disconnects\n", s->id);
+	krdma_disconnect(s->conn.cb);
+	return -ESHUTDOWN;
 }

@@ -61,51 +61,38 @@ void krping_measured(struct krping_session *s, u64 ns)
 	krping_run_sample(s->run, s->progress.len, ns);
 }
 
-/*
- * Run the warm-up operations of a size. A server with a duration continues
- * until the client's end message, so it cannot warm up separately. Its results
- * then include the warm-up operations.
- */
-static int krping_warm_up(struct krping_session *s,
-			  int (*test)(struct krping_session *s))
-{
-	int ret;
-
-	if (!s->plan.warmup ||
-	    (s->opts->role == KRPING_ROLE_SERVER && s->plan.duration_s))
-		return 0;
-	s->progress.warming = true;
-	s->progress.goal = s->progress.ops + s->plan.warmup;
-	ret = test(s);
-	s->progress.warming = false;
-	return ret;
-}
-
-static void krping_part_begin(struct krping_session *s)
-{
-	s->progress.part->size = s->progress.len;
-	s->progress.goal = s->progress.ops + s->plan.count;
-	/* Without count=, the number of pings has always been unlimited. */
-	if (!s->plan.count && s->opts->test == KRPING_TEST_PING)
-		s->progress.goal = U64_MAX;
-	s->progress.until = jiffies + (unsigned long)s->plan.duration_s * HZ;
-}
-
 static int krping_part(struct krping_session *s,
 		       int (*test)(struct krping_session *s))
 {
+	struct krping_progress *progress = &s->progress;
 	u64 begin, ops;
 	int ret;
 
-	ret = krping_warm_up(s, test);
-	if (ret)
-		return ret;
-	ops = s->progress.ops;
-	krping_part_begin(s);
+	/*
+	 * Run the warm-up operations. A server with a duration continues until
+	 * the client's end message, so it cannot warm up separately. Its
+	 * results then include the warm-up operations.
+	 */
+	if (s->plan.warmup &&
+	    !(s->opts->role == KRPING_ROLE_SERVER && s->plan.duration_s)) {
+		progress->warming = true;
+		progress->goal = progress->ops + s->plan.warmup;
+		ret = test(s);
+		progress->warming = false;
+		if (ret)
+			return ret;
+	}
+	ops = progress->ops;
+	progress->part->size = progress->len;
+	progress->goal = ops + s->plan.count;
+	/* Without count=, the number of pings has always been unlimited. */
+	if (!s->plan.count && s->opts->test == KRPING_TEST_PING)
+		progress->goal = U64_MAX;
+	progress->until = jiffies + (unsigned long)s->plan.duration_s * HZ;
 	begin = ktime_get_ns();
 	ret = test(s);
-	s->progress.part->elapsed = ktime_get_ns() - begin;
-	s->progress.part->ops = s->progress.ops - ops;
+	progress->part->elapsed = ktime_get_ns() - begin;
+	progress->part->ops = progress->ops - ops;
 	return ret;
 }
 

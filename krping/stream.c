@@ -14,33 +14,22 @@
 
 #include "priv.h"
 
-/*
- * Return the number of work requests that a completion reports: stream->mod, or
- * fewer at the end of the stream.
- */
-static u64 krping_stream_step(const struct krping_stream *stream)
-{
-	u64 done = stream->done + stream->mod;
-
-	if (stream->total)
-		done = min(done, stream->total);
-	return done - stream->done;
-}
-
 static void krping_stream_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_stream *stream =
 		container_of(wc->wr_cqe, struct krping_stream, cqe);
 	struct krping_session *s = stream->session;
 	unsigned long flags;
-	u64 n;
+	u64 n = stream->mod;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		krping_failed(s, wc, "stream");
 		return;
 	}
 	spin_lock_irqsave(&s->lock, flags);
-	n = krping_stream_step(stream);
+	/* A completion reports fewer work requests at the end of the stream. */
+	if (stream->total)
+		n = min(n, stream->total - stream->done);
 	if (stream->counter < KRPING_COUNTERS)
 		krping_count_locked(s, stream->counter, n, stream->len);
 	stream->done += n;
@@ -87,34 +76,6 @@ void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
 	};
 }
 
-static bool krping_stream_is_inline(const struct krping_session *s)
-{
-	const struct krping_stream *stream = &s->stream;
-
-	return stream->len <= s->opts->inline_len &&
-	       (stream->counter == KRPING_WRITE ||
-		stream->counter == KRPING_SEND);
-}
-
-/*
- * Return the send flags of the next work request. The last one of each group of
- * stream->mod work requests is signaled, and so is the last one of the stream.
- */
-static int krping_stream_flags(const struct krping_session *s)
-{
-	const struct krping_stream *stream = &s->stream;
-	u64 n = stream->posted + 1;
-	u32 phase;
-	int flags = 0;
-
-	div_u64_rem(n, stream->mod, &phase);
-	if (!phase || n == stream->total)
-		flags |= IB_SEND_SIGNALED;
-	if (krping_stream_is_inline(s))
-		flags |= IB_SEND_INLINE;
-	return flags;
-}
-
 static int krping_stream_post_atomic(struct krping_session *s,
 				     struct ib_send_wr *wr)
 {
@@ -133,33 +94,6 @@ static int krping_stream_post_atomic(struct krping_session *s,
 	return krping_post(s, &atomic.wr);
 }
 
-static int krping_stream_post_rdma(struct krping_session *s,
-				   struct ib_send_wr *wr)
-{
-	struct ib_rdma_wr rdma = {
-		.wr = *wr,
-		.remote_addr = s->remote.addr,
-		.rkey = s->remote.rkey,
-	};
-
-	return krping_post(s, &rdma.wr);
-}
-
-static int krping_stream_post_wr(struct krping_session *s,
-				 struct ib_send_wr *wr)
-{
-	switch (wr->opcode) {
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-		return krping_post(s, wr);
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return krping_stream_post_atomic(s, wr);
-	default:
-		return krping_stream_post_rdma(s, wr);
-	}
-}
-
 /**
  * krping_stream_post - post one operation
  * @s: session whose stream is not full
@@ -169,6 +103,7 @@ static int krping_stream_post_wr(struct krping_session *s,
 int krping_stream_post(struct krping_session *s)
 {
 	struct krping_stream *stream = &s->stream;
+	u64 n = stream->posted + 1;
 	struct ib_sge sge = {
 		.addr = s->sink.dma,
 		.length = stream->len,
@@ -179,20 +114,45 @@ int krping_stream_post(struct krping_session *s)
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = stream->opcode,
-		.send_flags = krping_stream_flags(s),
 		.ex.imm_data = cpu_to_be32(stream->posted),
 	};
+	struct ib_rdma_wr rdma;
+	u32 phase;
 	int ret;
 
+	/* Signal the last one of each group, and the last one of the stream. */
+	div_u64_rem(n, stream->mod, &phase);
+	if (!phase || n == stream->total)
+		wr.send_flags |= IB_SEND_SIGNALED;
 	/*
 	 * The CPU copies inline data into the work request, so the address must
 	 * be the one for the CPU.
 	 */
-	if (wr.send_flags & IB_SEND_INLINE)
+	if (stream->len <= s->opts->inline_len &&
+	    (stream->counter == KRPING_WRITE ||
+	     stream->counter == KRPING_SEND)) {
+		wr.send_flags |= IB_SEND_INLINE;
 		sge.addr = (uintptr_t)s->sink.addr;
-	ret = krping_stream_post_wr(s, &wr);
+	}
+	switch (wr.opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		ret = krping_post(s, &wr);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		ret = krping_stream_post_atomic(s, &wr);
+		break;
+	default:
+		rdma = (struct ib_rdma_wr){
+			.wr = wr,
+			.remote_addr = s->remote.addr,
+			.rkey = s->remote.rkey,
+		};
+		ret = krping_post(s, &rdma.wr);
+	}
 	if (!ret)
-		stream->posted++;
+		stream->posted = n;
 	return ret;
 }
 
@@ -238,14 +198,6 @@ static bool krping_stream_may_send(struct krping_session *s, const void *arg,
 	return may || *ret;
 }
 
-/* Check whether each operation of the stream needs a grant of the server. */
-static bool krping_stream_takes_credit(const struct krping_session *s)
-{
-	return s->plan.window &&
-	       (s->stream.counter == KRPING_SEND ||
-		s->stream.opcode == IB_WR_RDMA_WRITE_WITH_IMM);
-}
-
 /**
  * krping_stream_make_room - wait until one more operation can be posted
  * @s: session
@@ -274,7 +226,10 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	if (!ret && stream->posted - READ_ONCE(stream->done) >= stream->depth)
 		ret = krping_stream_wait(s, stream->posted - stream->depth / 2,
 					 step);
-	if (ret || !krping_stream_takes_credit(s))
+	/* Each message or WRITE with immediate data needs a grant. */
+	if (ret || !s->plan.window ||
+	    (stream->counter != KRPING_SEND &&
+	     stream->opcode != IB_WR_RDMA_WRITE_WITH_IMM))
 		return ret;
 	s->step = "wait for receives of the peer";
 	return krping_wait_ready(s, krping_stream_may_send, NULL);
@@ -311,10 +266,13 @@ int krping_stream_run(struct krping_session *s, const char *step)
 		s->stream.total = s->progress.goal - s->progress.ops;
 	if (!krping_is_timed(s) && !s->stream.total)
 		return 0;
-	while (!ret && krping_stream_more(s))
-		ret = krping_stream_make_room(s, step) ?: krping_fault(s) ?:
-		      krping_stream_post(s);
-	ret = ret ?: krping_stream_wait(s, s->stream.posted, step);
+	while (!ret && krping_stream_more(s)) {
+		ret = krping_stream_make_room(s, step) ?: krping_fault(s);
+		if (!ret)
+			ret = krping_stream_post(s);
+	}
+	if (!ret)
+		ret = krping_stream_wait(s, s->stream.posted, step);
 	s->progress.ops = before + READ_ONCE(s->stream.done);
 	s->progress.posted += s->stream.posted;
 	return ret;

@@ -69,16 +69,6 @@ void krping_threads_exit(void)
 	destroy_workqueue(krping_session_wq);
 }
 
-static bool krping_cpu_is_there(const struct krping_opts *opts)
-{
-	u32 cpu = opts->cpu - 1;
-
-	if (!opts->cpu || (cpu < nr_cpu_ids && cpu_online(cpu)))
-		return true;
-	pr_err_ratelimited("cpu=%u: there is no such processor\n", cpu);
-	return false;
-}
-
 /**
  * krping_threads_alloc - allocate the teams of a run and check cpu=
  * @run: new run
@@ -88,9 +78,12 @@ static bool krping_cpu_is_there(const struct krping_opts *opts)
 int krping_threads_alloc(struct krping_run *run)
 {
 	u32 i, n = run->opts.threads;
+	u32 cpu = run->opts.cpu - 1;
 
-	if (!krping_cpu_is_there(&run->opts))
+	if (run->opts.cpu && (cpu >= nr_cpu_ids || !cpu_online(cpu))) {
+		pr_err_ratelimited("cpu=%u: there is no such processor\n", cpu);
 		return -EINVAL;
+	}
 	if (!n)
 		return 0;
 	run->turns = kcalloc(n, sizeof(*run->turns), GFP_KERNEL);
