@@ -111,25 +111,6 @@ int krping_hello_take(struct krping_session *s)
 	return what ? krping_hello_old(s, what) : 0;
 }
 
-/*
- * Check whether this server can serve an old client. Return 0, or -EPROTOTYPE
- * with the reason in @wire.
- */
-static int krping_hello_of_old(struct krping_session *s,
-			       struct krping_wire_hello *wire)
-{
-	struct krping_hello server;
-
-	if (!s->opts->verify)
-		return 0;
-	krping_hello_of(s->opts, &server);
-	server.refused = KRPING_DIFFERENT_VERIFY;
-	krping_hello_encode(wire, &server);
-	pr_err_ratelimited("%u: rejects a client: it is old and exchanges no checksums\n",
-			   s->id);
-	return -EPROTOTYPE;
-}
-
 /**
  * krping_hello_answer - check a client's hello and fill in the server's answer
  * @s: session whose connection is requested, and not accepted
@@ -144,9 +125,16 @@ int krping_hello_answer(struct krping_session *s,
 {
 	struct krping_hello client, server;
 
-	if (s->opts->compat || krping_hello_peer(s, &client))
-		return krping_hello_of_old(s, wire);
 	krping_hello_of(s->opts, &server);
+	if (s->opts->compat || krping_hello_peer(s, &client)) {
+		if (!s->opts->verify)
+			return 0;
+		server.refused = KRPING_DIFFERENT_VERIFY;
+		krping_hello_encode(wire, &server);
+		pr_err_ratelimited("%u: rejects a client: it is old and exchanges no checksums\n",
+				   s->id);
+		return -EPROTOTYPE;
+	}
 	server.refused = krping_hello_check(&server, &client);
 	server.window = s->plan.window;
 	server.warmup = client.warmup;
@@ -205,6 +193,7 @@ int krping_say_ctl(struct krping_session *s, const struct krping_ctl *ctl,
 	return krping_say(s, &adv, old, NULL, 0);
 }
 
+/* Send an end message. */
 static int krping_say_end(struct krping_session *s, int error, u32 crc)
 {
 	const struct krping_ctl ctl = {
@@ -213,7 +202,8 @@ static int krping_say_end(struct krping_session *s, int error, u32 crc)
 		.value = crc,
 	};
 
-	return krping_say_ctl(s, &ctl, NULL);
+	return krping_say_ctl(s, &ctl, NULL) ?:
+	       krping_wait(s, KRPING_EV_SENT, krping_end);
 }
 
 /**
@@ -252,11 +242,9 @@ int krping_take_end(struct krping_session *s, u32 *crc)
 int krping_end_client(struct krping_session *s, int error, u32 crc,
 		      u32 *peer_crc)
 {
-	int ret;
+	int ret = krping_say_end(s, error, crc) ?:
+		  krping_wait_peer(s, krping_end);
 
-	ret = krping_say_end(s, error, crc) ?:
-	      krping_wait(s, KRPING_EV_SENT, krping_end) ?:
-	      krping_wait_peer(s, krping_end);
 	return ret ?: krping_take_end(s, peer_crc);
 }
 
@@ -271,11 +259,9 @@ int krping_end_client(struct krping_session *s, int error, u32 crc,
  */
 int krping_end_server(struct krping_session *s, int error, u32 crc)
 {
-	int ret;
+	int ret = krping_say_end(s, error, crc) ?:
+		  krping_wait_over(s, krping_end);
 
-	ret = krping_say_end(s, error, crc) ?:
-	      krping_wait(s, KRPING_EV_SENT, krping_end) ?:
-	      krping_wait_over(s, krping_end);
 	return ret == -ECONNRESET ? 0 : ret;
 }
 

@@ -139,23 +139,6 @@ static int krping_client_send(struct krping_session *s)
 	return ret ?: krping_client_invalidated(s, &s->start);
 }
 
-/* Invalidate and unmap the sink. The start buffer was already invalidated. */
-static int krping_client_retire(struct krping_session *s)
-{
-	struct krping_buf *old = krping_ping_old(s, &s->sink);
-	int ret;
-
-	if (old) {
-		ret = krping_invalidate(s, old) ?:
-		      krping_wait(s, KRPING_EV_INVALIDATED,
-				  krping_write_complete);
-		if (ret)
-			return ret;
-	}
-	krping_ping_unmap(s, &s->sink);
-	return 0;
-}
-
 /* Advertise the sink, to which the server WRITEs. */
 static int krping_client_receive(struct krping_session *s)
 {
@@ -172,8 +155,19 @@ static int krping_client_receive(struct krping_session *s)
 	if (ret)
 		return ret;
 	krping_ping_unmap(s, &s->start);
-	return krping_client_invalidated(s, &s->sink) ?:
-	       krping_client_retire(s);
+	ret = krping_client_invalidated(s, &s->sink);
+	if (ret)
+		return ret;
+	/* Invalidate the sink. The start buffer was already invalidated. */
+	if (krping_ping_old(s, &s->sink)) {
+		ret = krping_invalidate(s, &s->sink) ?:
+		      krping_wait(s, KRPING_EV_INVALIDATED,
+				  krping_write_complete);
+		if (ret)
+			return ret;
+	}
+	krping_ping_unmap(s, &s->sink);
+	return 0;
 }
 
 static int krping_client_mismatch(struct krping_session *s)
@@ -183,53 +177,41 @@ static int krping_client_mismatch(struct krping_session *s)
 	return -EBADMSG;
 }
 
-/*
- * Compare the server's checksum with that of the data that the server has READ.
- */
-static int krping_client_check_go(struct krping_session *s)
-{
-	struct krping_ctl ctl;
-
-	if (!s->conn.crc)
-		return 0;
-	krping_ctl_decode(&ctl, &s->peer.adv);
-	if (ctl.type == KRPING_CTL_GO &&
-	    ctl.value == krping_crc(&s->start, s->progress.len))
-		return 0;
-	return krping_client_mismatch(s);
-}
-
-static int krping_client_check(struct krping_session *s)
-{
-	if (s->opts->verify &&
-	    memcmp(s->start.addr, s->sink.addr, s->progress.len))
-		return krping_client_mismatch(s);
-	if (s->opts->verbose)
-		pr_info_ratelimited("ping data (64B max): |%*pE|\n",
-				    krping_log_data_len(&s->sink,
-							s->progress.len),
-				    (char *)s->sink.addr);
-	return 0;
-}
-
 static int krping_client_ping(struct krping_session *s)
 {
+	u32 len = s->progress.len;
+	struct krping_ctl ctl;
 	u64 begin;
 	int ret = krping_fault(s);
 
 	if (ret)
 		return ret;
-	krping_payload_fill(s->start.addr, s->progress.len, s->progress.ops);
+	krping_payload_fill(s->start.addr, len, s->progress.ops);
 	if (s->opts->verify)
-		memset(s->sink.addr, KRPING_POISON, s->progress.len);
+		memset(s->sink.addr, KRPING_POISON, len);
 	begin = ktime_get_ns();
-	ret = krping_client_send(s) ?: krping_client_check_go(s) ?:
-	      krping_client_receive(s);
+	ret = krping_client_send(s);
+	if (ret)
+		return ret;
+	if (s->conn.crc) {
+		/* Compare the checksum of the data that the server has READ. */
+		krping_ctl_decode(&ctl, &s->peer.adv);
+		if (ctl.type != KRPING_CTL_GO ||
+		    ctl.value != krping_crc(&s->start, len))
+			return krping_client_mismatch(s);
+	}
+	ret = krping_client_receive(s);
 	if (ret)
 		return ret;
 	krping_measured(s, ktime_get_ns() - begin);
 	s->progress.ops++;
-	return krping_client_check(s);
+	if (s->opts->verify && memcmp(s->start.addr, s->sink.addr, len))
+		return krping_client_mismatch(s);
+	if (s->opts->verbose)
+		pr_info_ratelimited("ping data (64B max): |%*pE|\n",
+				    krping_log_data_len(&s->sink, len),
+				    (char *)s->sink.addr);
+	return 0;
 }
 
 static int krping_client_pings(struct krping_session *s)
@@ -308,8 +290,9 @@ static int krping_server_read(struct krping_session *s)
 						IB_WR_RDMA_READ,
 			  &s->sink, IB_ACCESS_LOCAL_WRITE |
 				    IB_ACCESS_REMOTE_WRITE, len);
-	return ret ?: krping_wait(s, KRPING_EV_MOVED, krping_read_complete) ?:
-		      krping_server_go_ahead(s, len);
+	if (!ret)
+		ret = krping_wait(s, KRPING_EV_MOVED, krping_read_complete);
+	return ret ?: krping_server_go_ahead(s, len);
 }
 
 /* WRITE data back to the client. @len is the number of bytes that were READ. */
@@ -328,8 +311,9 @@ static int krping_server_write(struct krping_session *s, u32 len)
 		return ret;
 	ret = krping_move(s, IB_WR_RDMA_WRITE, &s->sink, IB_ACCESS_LOCAL_WRITE,
 			  min(len, s->peer.adv.size));
-	return ret ?: krping_wait(s, KRPING_EV_MOVED, krping_write_complete) ?:
-		      krping_server_go_ahead(s, len);
+	if (!ret)
+		ret = krping_wait(s, KRPING_EV_MOVED, krping_write_complete);
+	return ret ?: krping_server_go_ahead(s, len);
 }
 
 /* Serve one ping, from its first message to the answer after the WRITE. */
@@ -338,8 +322,9 @@ static int krping_server_ping(struct krping_session *s)
 	u32 len = s->peer.adv.size;
 	int ret;
 
-	ret = krping_fault(s) ?: krping_server_read(s) ?:
-	      krping_server_next(s, krping_write_adv);
+	ret = krping_fault(s) ?: krping_server_read(s);
+	if (!ret)
+		ret = krping_server_next(s, krping_write_adv);
 	if (ret)
 		return ret;
 	if (s->opts->verbose)
@@ -351,39 +336,6 @@ static int krping_server_ping(struct krping_session *s)
 	return ret;
 }
 
-/* Check whether the client's message is its end message. */
-static bool krping_server_is_end(const struct krping_session *s)
-{
-	struct krping_ctl ctl;
-
-	krping_ctl_decode(&ctl, &s->peer.adv);
-	return s->conn.ext && ctl.type == KRPING_CTL_END;
-}
-
-static int krping_server_end(struct krping_session *s)
-{
-	u32 crc;
-	int ret = krping_take_end(s, &crc);
-
-	return krping_end_server(s, 0, 0) ?: ret;
-}
-
-static int krping_server_pings(struct krping_session *s)
-{
-	int ret = 0;
-
-	while (!ret && !krping_server_is_end(s)) {
-		ret = krping_server_ping(s);
-		if (ret)
-			return ret;
-		ret = krping_server_next(s, krping_read_adv);
-	}
-	/* An old client can end the test only by disconnecting. */
-	if (ret == -ECONNRESET && !s->conn.ext)
-		return 0;
-	return ret ?: krping_server_end(s);
-}
-
 /**
  * krping_pingpong_server - answer pings until the client ends the test
  * @s: connected session
@@ -393,6 +345,8 @@ static int krping_server_pings(struct krping_session *s)
  */
 int krping_pingpong_server(struct krping_session *s)
 {
+	struct krping_ctl ctl;
+	u32 crc;
 	int ret;
 
 	/*
@@ -403,7 +357,20 @@ int krping_pingpong_server(struct krping_session *s)
 	if (s->conn.idle_client)
 		return krping_wait_over(s, "wait for DISCONNECTED");
 	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);
+	while (!ret) {
+		krping_ctl_decode(&ctl, &s->peer.adv);
+		if (s->conn.ext && ctl.type == KRPING_CTL_END)
+			break;
+		ret = krping_server_ping(s);
+		if (ret)
+			return ret;
+		ret = krping_server_next(s, krping_read_adv);
+	}
+	/* An old client can end the test only by disconnecting. */
 	if (ret == -ECONNRESET && !s->conn.ext)
 		return 0;
-	return ret ?: krping_server_pings(s);
+	if (ret)
+		return ret;
+	ret = krping_take_end(s, &crc);
+	return krping_end_server(s, 0, 0) ?: ret;
 }
