@@ -42,63 +42,56 @@ struct krping_fr {
 	unsigned long rest;
 };
 
-static void krping_fr_free_mrs(struct krping_fr *fr)
+static void krping_fr_free(struct krping_fr *fr)
 {
 	while (fr->nmrs)
 		ib_dereg_mr(fr->mrs[--fr->nmrs]);
 	kvfree(fr->mrs);
 	kfree(fr->sgl);
-}
-
-static int krping_fr_alloc_mrs(struct krping_session *s, struct krping_fr *fr,
-			       u32 n)
-{
-	struct ib_pd *pd = s->conn.cb->pd;
-	struct ib_mr *mr;
-	u32 room = krdma_mr_room(pd->device, krping_buf_entries(&fr->buf, pd));
-
-	fr->sgl = kcalloc(fr->buf.npages, sizeof(*fr->sgl), GFP_KERNEL);
-	fr->mrs = kvcalloc(n, sizeof(*fr->mrs), GFP_KERNEL);
-	if (!fr->sgl || !fr->mrs)
-		return -ENOMEM;
-	while (fr->nmrs < n) {
-		mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, room);
-		if (IS_ERR(mr))
-			return PTR_ERR(mr);
-		fr->mrs[fr->nmrs++] = mr;
-	}
-	return 0;
-}
-
-static void krping_fr_free(struct krping_fr *fr)
-{
-	krping_fr_free_mrs(fr);
 	krping_buf_free(&fr->buf);
 }
 
 static int krping_fr_alloc(struct krping_session *s, struct krping_fr *fr)
 {
+	u32 room, n = max(s->conn.depth / 2, 1U);
+	struct ib_pd *pd = s->conn.cb->pd;
+	struct ib_mr *mr;
 	int ret;
 
-	ret = krping_buf_alloc(&fr->buf, s->conn.cb->pd, s->opts->size);
+	ret = krping_buf_alloc(&fr->buf, pd, s->opts->size);
 	if (ret)
 		return ret;
-	ret = krping_buf_map(&fr->buf, DMA_BIDIRECTIONAL) ?:
-	      krping_fr_alloc_mrs(s, fr, max(s->conn.depth / 2, 1U));
+	ret = krping_buf_map(&fr->buf, DMA_BIDIRECTIONAL);
 	if (ret)
-		krping_fr_free(fr);
+		goto free;
+	ret = -ENOMEM;
+	room = krdma_mr_room(pd->device, krping_buf_entries(&fr->buf, pd));
+	fr->sgl = kcalloc(fr->buf.npages, sizeof(*fr->sgl), GFP_KERNEL);
+	fr->mrs = kvcalloc(n, sizeof(*fr->mrs), GFP_KERNEL);
+	if (!fr->sgl || !fr->mrs)
+		goto free;
+	while (fr->nmrs < n) {
+		mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, room);
+		if (IS_ERR(mr)) {
+			ret = PTR_ERR(mr);
+			goto free;
+		}
+		fr->mrs[fr->nmrs++] = mr;
+	}
+	return 0;
+free:
+	krping_fr_free(fr);
 	return ret;
 }
 
-/*
- * Set fr->sgl to the first @len bytes of the buffer. Return its number of
- * entries.
- */
-static int krping_fr_cut(struct krping_fr *fr, u32 len)
+static int krping_fr_map(struct krping_session *s, struct krping_fr *fr,
+			 struct ib_mr *mr)
 {
+	u32 len = 1 + get_random_u32() % s->opts->size;
 	struct scatterlist *from, *to = fr->sgl;
-	int i, n = 0;
+	int i, ret, n = 0;
 
+	/* Set fr->sgl to the first @len bytes of the buffer. */
 	sg_init_table(fr->sgl, fr->buf.npages);
 	for_each_sg(fr->buf.sgl, from, fr->buf.nents, i) {
 		sg_dma_address(to) = sg_dma_address(from);
@@ -109,17 +102,8 @@ static int krping_fr_cut(struct krping_fr *fr, u32 len)
 			break;
 		to = sg_next(to);
 	}
-	return n;
-}
-
-static int krping_fr_map(struct krping_session *s, struct krping_fr *fr,
-			 struct ib_mr *mr)
-{
-	u32 len = 1 + get_random_u32() % s->opts->size;
-	int n = krping_fr_cut(fr, len);
-	int ret = ib_map_mr_sg(mr, fr->sgl, n, NULL,
-			       krdma_mr_page_size(mr->device));
-
+	ret = ib_map_mr_sg(mr, fr->sgl, n, NULL,
+			   krdma_mr_page_size(mr->device));
 	if (ret != n)
 		return ret < 0 ? ret : -EINVAL;
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
@@ -152,28 +136,24 @@ static int krping_fr_post(struct krping_session *s, struct ib_mr *mr)
 	return ret;
 }
 
-static int krping_fr_rest(struct krping_session *s, struct krping_fr *fr)
-{
-	int ret;
-
-	if (time_before(jiffies, fr->rest))
-		return 0;
-	/* Only a signal or the end of the session shortens the pause. */
-	ret = krping_pause(s, KRPING_FR_REST_MS);
-	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
-	return ret;
-}
-
 static int krping_fr_one(struct krping_session *s, struct krping_fr *fr)
 {
 	struct ib_mr *mr;
 	u32 next;
+	int ret;
 
 	div_u64_rem(s->stream.posted, fr->nmrs, &next);
 	mr = fr->mrs[next];
-	return krping_stream_make_room(s, krping_fr_done) ?:
-	       krping_fr_map(s, fr, mr) ?: krping_fr_post(s, mr) ?:
-	       krping_fr_rest(s, fr);
+	ret = krping_stream_make_room(s, krping_fr_done) ?:
+	      krping_fr_map(s, fr, mr);
+	if (!ret)
+		ret = krping_fr_post(s, mr);
+	if (ret || time_before(jiffies, fr->rest))
+		return ret;
+	/* Only a signal or the end of the session shortens the pause. */
+	ret = krping_pause(s, KRPING_FR_REST_MS);
+	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
+	return ret;
 }
 
 /* Check whether to register again. A count of 0 has always meant no limit. */
@@ -185,19 +165,6 @@ static bool krping_fr_more(const struct krping_session *s)
 				    s->stream.posted < s->plan.count;
 }
 
-static int krping_fr_loop(struct krping_session *s, struct krping_fr *fr)
-{
-	int ret = 0;
-
-	krping_stream_init(s, IB_WR_LOCAL_INV, fr->nmrs, 1);
-	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
-	while (!ret && krping_fr_more(s))
-		ret = krping_fr_one(s, fr);
-	ret = ret ?: krping_stream_wait(s, s->stream.posted, krping_fr_done);
-	s->progress.ops = READ_ONCE(s->stream.done);
-	return ret;
-}
-
 static int krping_fr_test(struct krping_session *s)
 {
 	struct krping_fr fr = {};
@@ -206,7 +173,13 @@ static int krping_fr_test(struct krping_session *s)
 	ret = krping_fr_alloc(s, &fr);
 	if (ret)
 		return ret;
-	ret = krping_fr_loop(s, &fr);
+	krping_stream_init(s, IB_WR_LOCAL_INV, fr.nmrs, 1);
+	fr.rest = jiffies + KRPING_FR_WORK_S * HZ;
+	while (!ret && krping_fr_more(s))
+		ret = krping_fr_one(s, &fr);
+	if (!ret)
+		ret = krping_stream_wait(s, s->stream.posted, krping_fr_done);
+	s->progress.ops = READ_ONCE(s->stream.done);
 	/*
 	 * Drain first: posted work requests use the MRs until they are flushed.
 	 */
