@@ -27,49 +27,23 @@ static const char *krping_role_name(const struct krping_run *run)
 
 /* ---- statistics ---- */
 
-static void krping_counts_add(struct krping_count *to,
-			      struct krping_session *s)
-{
-	unsigned long flags;
-	int i;
-
-	spin_lock_irqsave(&s->lock, flags);
-	for (i = 0; i < KRPING_COUNTERS; i++) {
-		to[i].bytes += s->counts[i].bytes;
-		to[i].msgs += s->counts[i].msgs;
-	}
-	spin_unlock_irqrestore(&s->lock, flags);
-}
-
 static void krping_counts_locked(struct krping_run *run,
 				 struct krping_count *counts)
 {
 	struct krping_session *s;
-
-	lockdep_assert_held(&run->lock);
-	memcpy(counts, run->counts, sizeof(run->counts));
-	list_for_each_entry(s, &run->sessions, link)
-		krping_counts_add(counts, s);
-}
-
-static void krping_report_counts_locked(struct seq_file *m,
-					struct krping_run *run)
-{
-	struct krping_count counts[KRPING_COUNTERS];
+	unsigned long flags;
 	int i;
 
 	lockdep_assert_held(&run->lock);
-	if (run->over)
-		return;
-	if (!*run->devname) {
-		seq_printf(m, "%u listen\n", run->id);
-		return;
+	memcpy(counts, run->counts, sizeof(run->counts));
+	list_for_each_entry(s, &run->sessions, link) {
+		spin_lock_irqsave(&s->lock, flags);
+		for (i = 0; i < KRPING_COUNTERS; i++) {
+			counts[i].bytes += s->counts[i].bytes;
+			counts[i].msgs += s->counts[i].msgs;
+		}
+		spin_unlock_irqrestore(&s->lock, flags);
 	}
-	krping_counts_locked(run, counts);
-	seq_printf(m, "%u-%s", run->id, run->devname);
-	for (i = 0; i < KRPING_COUNTERS; i++)
-		seq_printf(m, " %llu %llu", counts[i].bytes, counts[i].msgs);
-	seq_putc(m, '\n');
 }
 
 /**
@@ -79,8 +53,22 @@ static void krping_report_counts_locked(struct seq_file *m,
  */
 void krping_report_counts(struct seq_file *m, struct krping_run *run)
 {
+	struct krping_count counts[KRPING_COUNTERS];
+	int i;
+
 	mutex_lock(&run->lock);
-	krping_report_counts_locked(m, run);
+	if (run->over)
+		goto out;
+	if (!*run->devname) {
+		seq_printf(m, "%u listen\n", run->id);
+		goto out;
+	}
+	krping_counts_locked(run, counts);
+	seq_printf(m, "%u-%s", run->id, run->devname);
+	for (i = 0; i < KRPING_COUNTERS; i++)
+		seq_printf(m, " %llu %llu", counts[i].bytes, counts[i].msgs);
+	seq_putc(m, '\n');
+out:
 	mutex_unlock(&run->lock);
 }
 
@@ -143,25 +131,19 @@ static const struct krping_part *krping_last_locked(const struct krping_run *run
 
 /* ---- key=value ---- */
 
-static void krping_line_times(struct seq_file *m, const struct krping_hist *hist)
+/**
+ * krping_report_line - show the result of a run as one line, for programs
+ * @m: output
+ * @run: run
+ */
+void krping_report_line(struct seq_file *m, struct krping_run *run)
 {
-	seq_printf(m, " rtt_min_ns=%llu rtt_avg_ns=%llu rtt_max_ns=%llu",
-		   hist->min, krping_hist_mean(hist), hist->max);
-	seq_printf(m, " p50_ns=%llu p90_ns=%llu p99_ns=%llu p99_9_ns=%llu p99_99_ns=%llu jitter_ns=%llu",
-		   krping_hist_percentile(hist, 5000),
-		   krping_hist_percentile(hist, 9000),
-		   krping_hist_percentile(hist, 9900),
-		   krping_hist_percentile(hist, 9990),
-		   krping_hist_percentile(hist, 9999),
-		   krping_hist_jitter(hist));
-}
-
-static void krping_line_locked(struct seq_file *m, struct krping_run *run)
-{
-	const struct krping_hist *hist = &krping_last_locked(run)->hist;
 	struct krping_count counts[KRPING_COUNTERS];
+	const struct krping_hist *hist;
 	u64 ops, bytes, elapsed;
 
+	mutex_lock(&run->lock);
+	hist = &krping_last_locked(run)->hist;
 	krping_counts_locked(run, counts);
 	krping_sum_locked(run, &ops, &bytes, &elapsed);
 	seq_printf(m, "run=%u state=%s role=%s test=%s error=%d size=%u count=%u",
@@ -177,44 +159,36 @@ static void krping_line_locked(struct seq_file *m, struct krping_run *run)
 		   counts[KRPING_WRITE].msgs, counts[KRPING_READ].msgs);
 	if (run->listen.ss_family)
 		seq_printf(m, " listen=%pISpc", &run->listen);
-	if (hist->n)
-		krping_line_times(m, hist);
+	if (hist->n) {
+		seq_printf(m, " rtt_min_ns=%llu rtt_avg_ns=%llu rtt_max_ns=%llu",
+			   hist->min, krping_hist_mean(hist), hist->max);
+		seq_printf(m, " p50_ns=%llu p90_ns=%llu p99_ns=%llu p99_9_ns=%llu p99_99_ns=%llu jitter_ns=%llu",
+			   krping_hist_percentile(hist, 5000),
+			   krping_hist_percentile(hist, 9000),
+			   krping_hist_percentile(hist, 9900),
+			   krping_hist_percentile(hist, 9990),
+			   krping_hist_percentile(hist, 9999),
+			   krping_hist_jitter(hist));
+	}
 	seq_putc(m, '\n');
-}
-
-/**
- * krping_report_line - show the result of a run as one line, for programs
- * @m: output
- * @run: run
- */
-void krping_report_line(struct seq_file *m, struct krping_run *run)
-{
-	mutex_lock(&run->lock);
-	krping_line_locked(m, run);
 	mutex_unlock(&run->lock);
 }
 
 /* ---- JSON ---- */
 
-static void krping_json_hist(struct seq_file *m, const struct krping_hist *hist)
+static void krping_json_part(struct seq_file *m, const struct krping_part *part)
 {
+	const struct krping_hist *hist = &part->hist;
+	u64 n, bytes = krping_part_bytes(part);
 	const char *comma = "";
 	u32 bits;
-	u64 n;
 
-	seq_puts(m, ", \"log2_ns\": {");
-	for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
-		n = krping_hist_log2(hist, bits);
-		if (!n)
-			continue;
-		seq_printf(m, "%s\"%u\": %llu", comma, bits, n);
-		comma = ", ";
-	}
-	seq_puts(m, "}");
-}
-
-static void krping_json_times(struct seq_file *m, const struct krping_hist *hist)
-{
+	seq_printf(m, "    {\"size\": %u, \"ops\": %llu, \"bytes\": %llu, \"time_ns\": %llu, \"kbits\": %llu, \"ops_s\": %llu",
+		   part->size, part->ops, bytes, part->elapsed,
+		   krping_kbits(bytes, part->elapsed),
+		   krping_per_second(part->ops, part->elapsed));
+	if (!hist->n)
+		goto out;
 	seq_printf(m, ", \"min_ns\": %llu, \"mean_ns\": %llu, \"max_ns\": %llu, \"jitter_ns\": %llu",
 		   hist->min, krping_hist_mean(hist), hist->max,
 		   krping_hist_jitter(hist));
@@ -224,61 +198,48 @@ static void krping_json_times(struct seq_file *m, const struct krping_hist *hist
 		   krping_hist_percentile(hist, 9900),
 		   krping_hist_percentile(hist, 9990),
 		   krping_hist_percentile(hist, 9999));
-	krping_json_hist(m, hist);
-}
-
-static void krping_json_part(struct seq_file *m, const struct krping_part *part)
-{
-	u64 bytes = krping_part_bytes(part);
-
-	seq_printf(m, "    {\"size\": %u, \"ops\": %llu, \"bytes\": %llu, \"time_ns\": %llu, \"kbits\": %llu, \"ops_s\": %llu",
-		   part->size, part->ops, bytes, part->elapsed,
-		   krping_kbits(bytes, part->elapsed),
-		   krping_per_second(part->ops, part->elapsed));
-	if (part->hist.n)
-		krping_json_times(m, &part->hist);
+	seq_puts(m, ", \"log2_ns\": {");
+	for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
+		n = krping_hist_log2(hist, bits);
+		if (!n)
+			continue;
+		seq_printf(m, "%s\"%u\": %llu", comma, bits, n);
+		comma = ", ";
+	}
+	seq_puts(m, "}");
+out:
 	seq_puts(m, "}");
 }
 
-static void krping_json_counts_locked(struct seq_file *m, struct krping_run *run)
+static int krping_result_show(struct seq_file *m, void *unused)
 {
 	static const char * const names[] = { "send", "recv", "write", "read" };
 	struct krping_count counts[KRPING_COUNTERS];
-	int i;
+	struct krping_run *run = m->private;
+	const struct krping_opts *opts = &run->opts;
+	const char *comma = "";
+	unsigned int i;
 
 	static_assert(ARRAY_SIZE(names) == KRPING_COUNTERS);
+	mutex_lock(&run->lock);
+	seq_printf(m, "{\n  \"run\": %u, \"state\": \"%s\", \"role\": \"%s\", \"test\": \"%s\", \"error\": %d,\n",
+		   run->id, run->over ? "over" : "running",
+		   krping_role_name(run), krping_test_name(opts->test),
+		   run->error);
+	seq_printf(m, "  \"device\": \"%s\", \"size\": %u, \"count\": %u, \"qps\": %u, \"clients\": %llu, \"failed\": %llu,\n",
+		   run->devname, opts->size, opts->count, opts->qps,
+		   run->clients, run->failed);
+	if (run->listen.ss_family)
+		seq_printf(m, "  \"listen\": \"%pISpc\",\n", &run->listen);
+	/* The fr test has no times. */
+	if (opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
+	    opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_RBW)
+		seq_puts(m, "  \"times\": \"round trip\",\n");
 	krping_counts_locked(run, counts);
 	for (i = 0; i < KRPING_COUNTERS; i++)
 		seq_printf(m, "  \"%s_bytes\": %llu, \"%s_msgs\": %llu,\n",
 			   names[i], counts[i].bytes, names[i],
 			   counts[i].msgs);
-}
-
-/* Check for a test whose times are round trips. The fr test has no times. */
-static bool krping_is_round_trip(const struct krping_opts *opts)
-{
-	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
-	       opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_RBW;
-}
-
-static void krping_json_locked(struct seq_file *m, struct krping_run *run)
-{
-	const char *comma = "";
-	unsigned int i;
-
-	lockdep_assert_held(&run->lock);
-	seq_printf(m, "{\n  \"run\": %u, \"state\": \"%s\", \"role\": \"%s\", \"test\": \"%s\", \"error\": %d,\n",
-		   run->id, run->over ? "over" : "running",
-		   krping_role_name(run), krping_test_name(run->opts.test),
-		   run->error);
-	seq_printf(m, "  \"device\": \"%s\", \"size\": %u, \"count\": %u, \"qps\": %u, \"clients\": %llu, \"failed\": %llu,\n",
-		   run->devname, run->opts.size, run->opts.count,
-		   run->opts.qps, run->clients, run->failed);
-	if (run->listen.ss_family)
-		seq_printf(m, "  \"listen\": \"%pISpc\",\n", &run->listen);
-	if (krping_is_round_trip(&run->opts))
-		seq_puts(m, "  \"times\": \"round trip\",\n");
-	krping_json_counts_locked(m, run);
 	seq_puts(m, "  \"sizes\": [\n");
 	for (i = 0; i < run->nparts; i++) {
 		if (!run->parts[i].size)
@@ -288,34 +249,12 @@ static void krping_json_locked(struct seq_file *m, struct krping_run *run)
 		comma = ",\n";
 	}
 	seq_puts(m, "\n  ]\n}\n");
-}
-
-static int krping_result_show(struct seq_file *m, void *unused)
-{
-	struct krping_run *run = m->private;
-
-	mutex_lock(&run->lock);
-	krping_json_locked(m, run);
 	mutex_unlock(&run->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(krping_result);
 
 /* ---- histogram ---- */
-
-static void krping_hist_show_part(struct seq_file *m,
-				  const struct krping_part *part)
-{
-	u32 bits;
-	u64 n;
-
-	for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
-		n = krping_hist_log2(&part->hist, bits);
-		if (n)
-			seq_printf(m, "%u %llu %llu\n", part->size,
-				   bits ? 1ULL << bits : 0, n);
-	}
-}
 
 /*
  * Show the histogram. Columns: size, lower bound in ns (the upper bound is
@@ -324,11 +263,19 @@ static void krping_hist_show_part(struct seq_file *m,
 static int krping_hist_show(struct seq_file *m, void *unused)
 {
 	struct krping_run *run = m->private;
-	unsigned int i;
+	const struct krping_part *part;
+	u32 bits;
+	u64 n;
 
 	mutex_lock(&run->lock);
-	for (i = 0; i < run->nparts; i++)
-		krping_hist_show_part(m, &run->parts[i]);
+	for (part = run->parts; part < run->parts + run->nparts; part++) {
+		for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
+			n = krping_hist_log2(&part->hist, bits);
+			if (n)
+				seq_printf(m, "%u %llu %llu\n", part->size,
+					   bits ? 1ULL << bits : 0, n);
+		}
+	}
 	mutex_unlock(&run->lock);
 	return 0;
 }
@@ -418,15 +365,6 @@ static int krping_judge(const struct krping_run *run, const char *option,
 	return -ERANGE;
 }
 
-/* No times were measured: return -ERANGE if the command limits times. */
-static int krping_judge_nothing(const struct krping_run *run)
-{
-	if (!run->opts.max_lat_us && !run->opts.max_p99_us)
-		return 0;
-	pr_err("%u: max_lat, max_p99: no times were measured\n", run->id);
-	return -ERANGE;
-}
-
 static int krping_judge_part(const struct krping_run *run,
 			     const struct krping_part *part)
 {
@@ -439,8 +377,13 @@ static int krping_judge_part(const struct krping_run *run,
 
 	ret = krping_judge(run, "min_bw", part->size, mbits, opts->min_bw,
 			   mbits >= opts->min_bw);
-	if (!part->hist.n)
-		return krping_judge_nothing(run) ?: ret;
+	if (!part->hist.n) {
+		if (!opts->max_lat_us && !opts->max_p99_us)
+			return ret;
+		pr_err("%u: max_lat, max_p99: no times were measured\n",
+		       run->id);
+		return -ERANGE;
+	}
 	ret = krping_judge(run, "max_lat", part->size, mean / 1000,
 			   opts->max_lat_us,
 			   mean <= opts->max_lat_us * 1000ULL) ?: ret;
