@@ -18,39 +18,6 @@ static void krping_client_work(struct work_struct *work)
 	krping_client_test(container_of(work, struct krping_session, work));
 }
 
-static int krping_client_add(struct krping_run *run, struct krping_session **s)
-{
-	struct krping_session *new = krping_session_alloc(run);
-
-	if (!new)
-		return -ENOMEM;
-	if (!krping_run_add(run, new)) {
-		krping_session_free(new);
-		return run->stop;
-	}
-	*s = new;
-	return 0;
-}
-
-/*
- * Create a session and connect it. Return 0 if *s is connected, or -errno if *s
- * was not created or has already ended.
- */
-static int krping_client_dial(struct krping_run *run,
-			      struct krping_session **s)
-{
-	int ret = krping_client_add(run, s);
-
-	if (ret)
-		return ret;
-	ret = krping_session_dial(*s);
-	if (!ret)
-		return 0;
-	ret = krping_session_finish(*s, ret);
-	krping_run_session_over(*s, ret);
-	return ret;
-}
-
 /**
  * krping_client_begin - create and connect the sessions of a client's run
  * @run: run
@@ -67,28 +34,26 @@ int krping_client_begin(struct krping_run *run)
 	u32 n;
 	int ret = 0;
 
-	for (n = 0; !ret && n < run->opts.qps; n++)
-		ret = krping_client_dial(run, &s);
+	for (n = 0; !ret && n < run->opts.qps; n++) {
+		s = krping_session_alloc(run);
+		if (!s) {
+			ret = -ENOMEM;
+			break;
+		}
+		if (!krping_run_add(run, s)) {
+			krping_session_free(s);
+			ret = run->stop;
+			break;
+		}
+		ret = krping_session_dial(s);
+		if (ret) {
+			ret = krping_session_finish(s, ret);
+			krping_run_session_over(s, ret);
+		}
+	}
 	if (ret)
 		krping_run_stop(run, ret);
 	return ret;
-}
-
-/*
- * Copy the list of sessions to an array, and return their number. No session
- * has left the run's list yet.
- */
-static u32 krping_client_sessions(struct krping_run *run,
-				  struct krping_session **sessions)
-{
-	struct krping_session *s;
-	u32 n = 0;
-
-	mutex_lock(&run->lock);
-	list_for_each_entry(s, &run->sessions, link)
-		sessions[n++] = s;
-	mutex_unlock(&run->lock);
-	return n;
 }
 
 /**
@@ -99,8 +64,14 @@ static u32 krping_client_sessions(struct krping_run *run,
  */
 void krping_client_go(struct krping_run *run)
 {
-	struct krping_session *sessions[KRPING_QPS_MAX];
-	u32 i, n = krping_client_sessions(run, sessions);
+	struct krping_session *s, *sessions[KRPING_QPS_MAX];
+	u32 i, n = 0;
+
+	/* Copy the list. No session has left it yet. */
+	mutex_lock(&run->lock);
+	list_for_each_entry(s, &run->sessions, link)
+		sessions[n++] = s;
+	mutex_unlock(&run->lock);
 
 	if (n == 1 && !run->opts.cpu) {
 		krping_client_test(sessions[0]);

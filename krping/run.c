@@ -99,50 +99,12 @@ static void krping_run_time_is_over(struct work_struct *work)
 	krping_run_stop(run, -ETIMEDOUT);
 }
 
-/*
- * Return the network namespace of a run. netns= is tried as a file descriptor
- * of the caller first, and then as a process ID.
- */
-static struct net *krping_run_net(const struct krping_opts *opts)
-{
-	struct net *net;
-
-	if (!opts->netns)
-		return get_net(current->nsproxy->net_ns);
-	net = get_net_ns_by_fd(opts->netns - 1);
-	if (IS_ERR(net))
-		net = get_net_ns_by_pid(opts->netns - 1);
-	if (IS_ERR(net))
-		pr_err_ratelimited("netns=%u is no network namespace\n",
-				   opts->netns - 1);
-	return net;
-}
-
-static int krping_run_alloc_numbers(struct krping_run *run,
-				    const struct krping_opts *opts)
-{
-	run->nparts = krping_sizes_count(opts->from, opts->size);
-	run->parts = kvcalloc(run->nparts, sizeof(*run->parts), GFP_KERNEL);
-	if (opts->samples)
-		run->samples = kvcalloc(opts->samples, sizeof(*run->samples),
-					GFP_KERNEL_ACCOUNT);
-	if (run->parts && (run->samples || !opts->samples))
-		return 0;
-	kvfree(run->samples);
-	kvfree(run->parts);
-	return -ENOMEM;
-}
-
 static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 {
 	struct krping_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 
 	if (!run)
 		return NULL;
-	if (krping_run_alloc_numbers(run, opts)) {
-		kfree(run);
-		return NULL;
-	}
 	kref_init(&run->ref);
 	run->opts = *opts;
 	INIT_DELAYED_WORK(&run->timer, krping_run_time_is_over);
@@ -152,33 +114,15 @@ static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 	INIT_LIST_HEAD(&run->pools);
 	INIT_LIST_HEAD(&run->sessions);
 	run->begin_ns = ktime_get_ns();
-	return run;
-}
-
-/*
- * Create a domain for a run with srq. Connections that share receives need one
- * PD, which the domain provides.
- */
-static int krping_run_make_domain(struct krping_run *run)
-{
-	struct krdma_domain *domain;
-
-	if (!run->opts.srq)
-		return 0;
-	domain = krdma_domain_create(KBUILD_MODNAME);
-	if (IS_ERR(domain))
-		return PTR_ERR(domain);
-	run->domain = domain;
-	return 0;
-}
-
-static void krping_run_list(struct krping_run *run)
-{
-	mutex_lock(&krping_runs_lock);
-	run->id = ++krping_last_id;
-	list_add_tail(&run->link, &krping_runs);
-	krping_run_get(run);
-	mutex_unlock(&krping_runs_lock);
+	run->nparts = krping_sizes_count(opts->from, opts->size);
+	run->parts = kvcalloc(run->nparts, sizeof(*run->parts), GFP_KERNEL);
+	if (opts->samples)
+		run->samples = kvcalloc(opts->samples, sizeof(*run->samples),
+					GFP_KERNEL_ACCOUNT);
+	if (run->parts && (run->samples || !opts->samples))
+		return run;
+	krping_run_dealloc(run);
+	return NULL;
 }
 
 /**
@@ -192,21 +136,47 @@ static void krping_run_list(struct krping_run *run)
 struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 {
 	struct krping_run *run = krping_run_alloc(opts);
+	struct krdma_domain *domain;
 	struct net *net;
 
 	*error = -ENOMEM;
 	if (!run)
 		return NULL;
-	*error = krping_threads_alloc(run) ?: krping_run_make_domain(run);
+	*error = krping_threads_alloc(run);
 	if (*error)
 		goto err_dealloc;
-	net = krping_run_net(opts);
+	if (opts->srq) {
+		/* Connections that share receives need the PD of a domain. */
+		domain = krdma_domain_create(KBUILD_MODNAME);
+		if (IS_ERR(domain)) {
+			*error = PTR_ERR(domain);
+			goto err_dealloc;
+		}
+		run->domain = domain;
+	}
+	/*
+	 * netns= is tried as a file descriptor of the caller first, and then as
+	 * a process ID.
+	 */
+	if (!opts->netns) {
+		net = get_net(current->nsproxy->net_ns);
+	} else {
+		net = get_net_ns_by_fd(opts->netns - 1);
+		if (IS_ERR(net))
+			net = get_net_ns_by_pid(opts->netns - 1);
+	}
 	if (IS_ERR(net)) {
+		pr_err_ratelimited("netns=%u is no network namespace\n",
+				   opts->netns - 1);
 		*error = PTR_ERR(net);
 		goto err_dealloc;
 	}
 	run->net = net;
-	krping_run_list(run);
+	mutex_lock(&krping_runs_lock);
+	run->id = ++krping_last_id;
+	list_add_tail(&run->link, &krping_runs);
+	krping_run_get(run);
+	mutex_unlock(&krping_runs_lock);
 	krping_report_publish(run);
 	return run;
 
@@ -215,39 +185,30 @@ err_dealloc:
 	return NULL;
 }
 
-/* Return the oldest run that has ended, if too many of them are kept. */
-static struct krping_run *krping_runs_surplus_locked(void)
-{
-	struct krping_run *run, *first = NULL;
-	unsigned int n = 0;
-
-	lockdep_assert_held(&krping_runs_lock);
-	list_for_each_entry(run, &krping_runs, link) {
-		if (!READ_ONCE(run->over))
-			continue;
-		first = first ?: run;
-		n++;
-	}
-	return n > KRPING_RUNS_KEPT ? first : NULL;
-}
-
 static void krping_run_forget(struct krping_run *run)
 {
 	krping_report_withdraw(run);
 	krping_run_put(run);
 }
 
+/* Forget the oldest run that has ended, if too many of them are kept. */
 static void krping_runs_trim(void)
 {
-	struct krping_run *run;
+	struct krping_run *run, *first = NULL;
+	unsigned int n = 0;
 
 	mutex_lock(&krping_runs_lock);
-	run = krping_runs_surplus_locked();
-	if (run)
-		list_del(&run->link);
+	list_for_each_entry(run, &krping_runs, link) {
+		if (!READ_ONCE(run->over))
+			continue;
+		first = first ?: run;
+		n++;
+	}
+	if (n > KRPING_RUNS_KEPT)
+		list_del(&first->link);
 	mutex_unlock(&krping_runs_lock);
-	if (run)
-		krping_run_forget(run);
+	if (n > KRPING_RUNS_KEPT)
+		krping_run_forget(first);
 }
 
 /**
@@ -301,35 +262,6 @@ bool krping_run_add(struct krping_run *run, struct krping_session *s)
 	return !stopped;
 }
 
-static void krping_part_merge(struct krping_part *to,
-			      const struct krping_part *from)
-{
-	if (!from->size)
-		return;
-	to->size = from->size;
-	to->ops += from->ops;
-	/*
-	 * All sessions ran at the same time, so the run took as long as its
-	 * longest session.
-	 */
-	to->elapsed = max(to->elapsed, from->elapsed);
-	krping_hist_merge(&to->hist, &from->hist);
-}
-
-static void krping_run_merge_locked(struct krping_run *run,
-				    const struct krping_session *s)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&run->lock);
-	for (i = 0; i < run->nparts; i++)
-		krping_part_merge(&run->parts[i], &s->progress.parts[i]);
-	for (i = 0; i < KRPING_COUNTERS; i++) {
-		run->counts[i].bytes += s->counts[i].bytes;
-		run->counts[i].msgs += s->counts[i].msgs;
-	}
-}
-
 /**
  * krping_run_sample - keep the time of one operation, if samples= is given
  * @run: run
@@ -368,10 +300,28 @@ static bool krping_run_is_failure(const struct krping_run *run, int error)
  */
 void krping_run_session_over(struct krping_session *s, int error)
 {
+	const struct krping_part *from = s->progress.parts;
 	struct krping_run *run = s->run;
+	struct krping_part *to;
+	unsigned int i;
 
 	mutex_lock(&run->lock);
-	krping_run_merge_locked(run, s);
+	for (to = run->parts; to < run->parts + run->nparts; to++, from++) {
+		if (!from->size)
+			continue;
+		to->size = from->size;
+		to->ops += from->ops;
+		/*
+		 * All sessions ran at the same time, so the run took as long as
+		 * its longest session.
+		 */
+		to->elapsed = max(to->elapsed, from->elapsed);
+		krping_hist_merge(&to->hist, &from->hist);
+	}
+	for (i = 0; i < KRPING_COUNTERS; i++) {
+		run->counts[i].bytes += s->counts[i].bytes;
+		run->counts[i].msgs += s->counts[i].msgs;
+	}
 	list_del(&s->link);
 	WRITE_ONCE(run->nsessions, run->nsessions - 1);
 	if (krping_run_is_failure(run, error)) {
@@ -384,35 +334,17 @@ void krping_run_session_over(struct krping_session *s, int error)
 	krping_run_put(run);
 }
 
-/*
- * Read nsessions without run->lock: as the condition of a wait, this function
- * must not sleep.
- */
-static bool krping_run_is_idle(const struct krping_run *run)
-{
-	return !READ_ONCE(run->nsessions);
-}
-
 /**
  * krping_run_wait_sessions - wait until a run has no sessions
  * @run: run; krping_run_stop() ends its sessions
  */
 void krping_run_wait_sessions(struct krping_run *run)
 {
-	wait_event_idle(run->wait, krping_run_is_idle(run));
-}
-
-static void krping_run_end(struct krping_run *run, int ret)
-{
-	mutex_lock(&run->lock);
-	ret = run->stop ?: ret ?: run->error;
-	run->error = krping_run_is_failure(run, ret) ? ret : run->error;
-	if (!run->error)
-		run->error = krping_report_judge(run);
-	WRITE_ONCE(run->over, true);
-	wake_up_all(&run->wait);
-	mutex_unlock(&run->lock);
-	krping_run_put_net(run);
+	/*
+	 * Read nsessions without run->lock: the condition of a wait must not
+	 * sleep.
+	 */
+	wait_event_idle(run->wait, !READ_ONCE(run->nsessions));
 }
 
 /*
@@ -440,7 +372,19 @@ static void krping_run_go(struct krping_run *run, int ret)
 	else if (!ret)
 		ret = krping_server_go(run);
 	cancel_delayed_work_sync(&run->timer);
-	krping_run_end(run, ret);
+	mutex_lock(&run->lock);
+	if (run->stop)
+		ret = run->stop;
+	else if (!ret)
+		ret = run->error;
+	if (krping_run_is_failure(run, ret))
+		run->error = ret;
+	if (!run->error)
+		run->error = krping_report_judge(run);
+	WRITE_ONCE(run->over, true);
+	wake_up_all(&run->wait);
+	mutex_unlock(&run->lock);
+	krping_run_put_net(run);
 	krping_runs_trim();
 }
 
@@ -541,18 +485,6 @@ static bool krping_is_signalled(void)
 	return ends;
 }
 
-static int krping_run_start_foreground(struct krping_run *run)
-{
-	int ret = krping_run_begin(run);
-
-	if (!ret && !krping_run_start_thread(run))
-		return 0;
-	if (!ret)
-		krping_run_stop(run, -ENOMEM);
-	krping_run_go(run, ret);
-	return run->error;
-}
-
 /**
  * krping_run_start - start a run
  * @run: new run
@@ -567,16 +499,22 @@ int krping_run_start(struct krping_run *run)
 {
 	int ret;
 
-	if (!run->opts.bg) {
-		ret = krping_run_start_foreground(run);
-		return ret == -EINTR && !krping_is_signalled() ?
-			       -ERESTARTNOHAND : ret;
+	if (run->opts.bg) {
+		__module_get(THIS_MODULE);
+		krping_run_get(run);
+		INIT_WORK(&run->work, krping_run_work);
+		queue_work(krping_run_wq, &run->work);
+		return 0;
 	}
-	__module_get(THIS_MODULE);
-	krping_run_get(run);
-	INIT_WORK(&run->work, krping_run_work);
-	queue_work(krping_run_wq, &run->work);
-	return 0;
+	ret = krping_run_begin(run);
+	if (!ret && !krping_run_start_thread(run))
+		return 0;
+	if (!ret)
+		krping_run_stop(run, -ENOMEM);
+	krping_run_go(run, ret);
+	if (run->error == -EINTR && !krping_is_signalled())
+		return -ERESTARTNOHAND;
+	return run->error;
 }
 
 /**
@@ -626,17 +564,6 @@ void krping_run_finish(struct krping_run *run, int error)
 	wait_event(run->wait, READ_ONCE(run->over));
 }
 
-static struct krping_run *krping_runs_find_locked(u32 id)
-{
-	struct krping_run *run;
-
-	lockdep_assert_held(&krping_runs_lock);
-	list_for_each_entry(run, &krping_runs, link)
-		if (!READ_ONCE(run->over) && (!id || run->id == id))
-			return run;
-	return NULL;
-}
-
 /**
  * krping_runs_get - find a run that has not ended
  * @id: number of the run, 0 means any run
@@ -645,14 +572,18 @@ static struct krping_run *krping_runs_find_locked(u32 id)
  */
 struct krping_run *krping_runs_get(u32 id)
 {
-	struct krping_run *run;
+	struct krping_run *run, *found = NULL;
 
 	mutex_lock(&krping_runs_lock);
-	run = krping_runs_find_locked(id);
-	if (run)
+	list_for_each_entry(run, &krping_runs, link) {
+		if (READ_ONCE(run->over) || (id && run->id != id))
+			continue;
 		krping_run_get(run);
+		found = run;
+		break;
+	}
 	mutex_unlock(&krping_runs_lock);
-	return run;
+	return found;
 }
 
 /**

@@ -28,23 +28,6 @@ static void krping_server_set_listener(struct krping_run *run,
 	mutex_unlock(&run->lock);
 }
 
-/*
- * Store and log the address that the server listens on. The kernel has chosen
- * the port if the command says port=0.
- */
-static void krping_server_show_addr(struct krping_run *run,
-				    const struct krdma_cb *listener)
-{
-	struct sockaddr_storage addr;
-
-	if (krdma_local_addr(listener, &addr))
-		return;
-	mutex_lock(&run->lock);
-	run->listen = addr;
-	mutex_unlock(&run->lock);
-	pr_info("%u: listening on %pISpc\n", run->id, &addr);
-}
-
 /**
  * krping_server_begin - start to listen for the clients of a run
  * @run: run
@@ -69,7 +52,13 @@ int krping_server_begin(struct krping_run *run)
 		pr_err_ratelimited("%u: bind: error %d\n", run->id, ret);
 		return ret;
 	}
-	krping_server_show_addr(run, listener);
+	/* The kernel has chosen the port if the command says port=0. */
+	if (!krdma_local_addr(listener, &addr)) {
+		mutex_lock(&run->lock);
+		run->listen = addr;
+		mutex_unlock(&run->lock);
+		pr_info("%u: listening on %pISpc\n", run->id, &addr);
+	}
 	krping_server_set_listener(run, listener);
 	return 0;
 }
@@ -92,16 +81,6 @@ static void krping_server_serve(struct krping_session *s)
 static void krping_server_work(struct work_struct *work)
 {
 	krping_server_serve(container_of(work, struct krping_session, work));
-}
-
-static bool krping_server_is_full(struct krping_run *run)
-{
-	bool full;
-
-	mutex_lock(&run->lock);
-	full = run->nsessions >= run->opts.max_conns;
-	mutex_unlock(&run->lock);
-	return full;
 }
 
 /*
@@ -130,35 +109,31 @@ static void krping_server_refuse(struct krping_run *run, struct krdma_cb *cb)
 	krdma_release_cb(cb);
 }
 
-/*
- * Serve a client in a work item, or reject it if there is no room. Return true
- * if the client is served.
- */
-static bool krping_server_admit(struct krping_run *run, struct krdma_cb *cb)
-{
-	struct krping_session *s = NULL;
-
-	if (!krping_server_is_full(run))
-		s = krping_server_take(run, cb);
-	if (!s) {
-		krping_server_refuse(run, cb);
-		return false;
-	}
-	krping_thread_start(s, krping_server_work);
-	return true;
-}
-
 static int krping_server_many(struct krping_run *run, struct krdma_cb *listener)
 {
-	struct krdma_cb *cb;
 	u32 left = run->opts.accept;
+	struct krping_session *s;
+	struct krdma_cb *cb;
+	bool full;
 	int ret;
 
-	do {
+	for (;;) {
 		ret = krdma_wait_request(listener, 0, &cb);
-		if (!ret && krping_server_admit(run, cb) && left && !--left)
+		if (ret)
 			break;
-	} while (!ret);
+		/* Serve the client in a work item if there is room. */
+		mutex_lock(&run->lock);
+		full = run->nsessions >= run->opts.max_conns;
+		mutex_unlock(&run->lock);
+		s = full ? NULL : krping_server_take(run, cb);
+		if (!s) {
+			krping_server_refuse(run, cb);
+			continue;
+		}
+		krping_thread_start(s, krping_server_work);
+		if (left && !--left)
+			break;
+	}
 	krping_server_unlisten(run, listener);
 	if (ret)
 		krping_run_stop(run, ret);
