@@ -31,11 +31,6 @@ static DEFINE_MUTEX(krping_devices_lock);
 
 static struct ib_client krping_ib_client;
 
-static bool krping_gid_is_v4(const union ib_gid *gid)
-{
-	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
-}
-
 /*
  * Check whether a GID is an address of the same kind as @dst: IPv4, link-local,
  * or other IPv6.
@@ -48,28 +43,12 @@ static bool krping_gid_fits(const union ib_gid *gid,
 	bool local = ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
 	bool is_v4 = dst->ss_family == AF_INET;
 
-	if (ipv6_addr_any(addr) || krping_gid_is_v4(gid) != is_v4)
+	if (ipv6_addr_any(addr) || ipv6_addr_v4mapped(addr) != is_v4)
 		return false;
 	if (is_v4)
 		return true;
 	return local == !!(ipv6_addr_type(&dst6->sin6_addr) &
 			   IPV6_ADDR_LINKLOCAL);
-}
-
-static void krping_gid_to_addr(const union ib_gid *gid,
-			       const struct sockaddr_storage *dst,
-			       struct sockaddr_storage *src)
-{
-	struct sockaddr_in *in = (struct sockaddr_in *)src;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)src;
-
-	*src = (struct sockaddr_storage){ .ss_family = dst->ss_family };
-	if (dst->ss_family == AF_INET) {
-		memcpy(&in->sin_addr, gid->raw + 12, sizeof(in->sin_addr));
-		return;
-	}
-	memcpy(&in6->sin6_addr, gid->raw, sizeof(in6->sin6_addr));
-	in6->sin6_scope_id = ((const struct sockaddr_in6 *)dst)->sin6_scope_id;
 }
 
 /* Check whether the GID belongs to an interface of this network namespace. */
@@ -88,16 +67,6 @@ static bool krping_gid_is_of_net(struct ib_device *ibdev, u32 port, int index,
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
 	return is;
-}
-
-static void krping_addr_to_in6(const struct sockaddr_storage *addr,
-			       struct in6_addr *in6)
-{
-	if (addr->ss_family == AF_INET)
-		ipv6_addr_set_v4mapped(((const struct sockaddr_in *)addr)->sin_addr.s_addr,
-				       in6);
-	else
-		*in6 = ((const struct sockaddr_in6 *)addr)->sin6_addr;
 }
 
 /**
@@ -143,10 +112,17 @@ static int krping_device_addr_of(struct ib_device *ibdev, const struct net *net,
 				 struct sockaddr_storage *src)
 {
 	struct krping_choice choice = { .net = net, .dst = dst, .bits = -1 };
+	const struct sockaddr_in *dst4 = (const struct sockaddr_in *)dst;
+	const struct sockaddr_in6 *dst6 = (const struct sockaddr_in6 *)dst;
+	struct sockaddr_in *in = (struct sockaddr_in *)src;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)src;
 	u32 port;
 	int i;
 
-	krping_addr_to_in6(dst, &choice.in6);
+	if (dst->ss_family == AF_INET)
+		ipv6_addr_set_v4mapped(dst4->sin_addr.s_addr, &choice.in6);
+	else
+		choice.in6 = dst6->sin6_addr;
 	rdma_for_each_port(ibdev, port) {
 		if (!rdma_protocol_roce(ibdev, port))
 			continue;
@@ -155,19 +131,15 @@ static int krping_device_addr_of(struct ib_device *ibdev, const struct net *net,
 	}
 	if (choice.bits < 0)
 		return -ENOENT;
-	krping_gid_to_addr(&choice.gid, dst, src);
+	*src = (struct sockaddr_storage){ .ss_family = dst->ss_family };
+	if (dst->ss_family == AF_INET) {
+		memcpy(&in->sin_addr, choice.gid.raw + 12,
+		       sizeof(in->sin_addr));
+		return 0;
+	}
+	memcpy(&in6->sin6_addr, choice.gid.raw, sizeof(in6->sin6_addr));
+	in6->sin6_scope_id = dst6->sin6_scope_id;
 	return 0;
-}
-
-static struct krping_device *krping_device_find_locked(const char *name)
-{
-	struct krping_device *dev;
-
-	lockdep_assert_held(&krping_devices_lock);
-	list_for_each_entry(dev, &krping_devices, link)
-		if (!strcmp(dev_name(&dev->ibdev->dev), name))
-			return dev;
-	return NULL;
 }
 
 /**
@@ -188,9 +160,12 @@ int krping_device_addr(const char *name, const struct net *net,
 	int ret = -ENOENT;
 
 	mutex_lock(&krping_devices_lock);
-	dev = krping_device_find_locked(name);
-	if (dev)
+	list_for_each_entry(dev, &krping_devices, link) {
+		if (strcmp(dev_name(&dev->ibdev->dev), name))
+			continue;
 		ret = krping_device_addr_of(dev->ibdev, net, dst, src);
+		break;
+	}
 	mutex_unlock(&krping_devices_lock);
 	return ret;
 }

@@ -53,23 +53,6 @@ u32 krping_pool_share(const struct krping_opts *opts)
 	return KRPING_POOL_MAX / krping_pool_conns(opts);
 }
 
-/*
- * Find the session of a QP. Only compare @qp and do not dereference it, because
- * the QP may be destroyed.
- */
-static struct krping_session *
-krping_pool_find_session_locked(struct krping_pool *pool,
-				const struct ib_cq *cq, const struct ib_qp *qp)
-{
-	struct krping_session *s;
-
-	lockdep_assert_held(&pool->lock);
-	list_for_each_entry(s, &pool->sessions, recv.link)
-		if (s->recv.qp == qp && s->recv.qp->recv_cq == cq)
-			return s;
-	return NULL;
-}
-
 /**
  * krping_pool_post - post a receive of the pool
  * @msg: receive that is not posted
@@ -105,10 +88,20 @@ static void krping_pool_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct krping_pool *pool = msg->pool;
 	struct krping_session *s;
 	unsigned long flags;
+	bool taken = false;
 
 	spin_lock_irqsave(&pool->lock, flags);
-	s = krping_pool_find_session_locked(pool, cq, wc->qp);
-	if (!s || !krping_recv_take(s, msg, wc))
+	/*
+	 * Find the session of the QP. Only compare wc->qp and do not
+	 * dereference it, because the QP may be destroyed.
+	 */
+	list_for_each_entry(s, &pool->sessions, recv.link) {
+		if (s->recv.qp != wc->qp || s->recv.qp->recv_cq != cq)
+			continue;
+		taken = krping_recv_take(s, msg, wc);
+		break;
+	}
+	if (!taken)
 		krping_pool_post(msg);
 	spin_unlock_irqrestore(&pool->lock, flags);
 }
@@ -142,46 +135,6 @@ krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
 	return pool;
 }
 
-/* Free a pool and its receives. No QP uses its SRQ at this point. */
-static void krping_pool_destroy(struct krping_pool *pool)
-{
-	u32 i;
-
-	ib_destroy_srq(pool->srq);
-	for (i = 0; i < pool->n; i++)
-		krping_msg_free(&pool->msgs[i], pool->pd->device, pool->len,
-				DMA_FROM_DEVICE);
-	kvfree(pool);
-}
-
-static struct krping_pool *krping_pool_find_locked(struct krping_run *run,
-						   const struct ib_pd *pd)
-{
-	struct krping_pool *pool;
-
-	lockdep_assert_held(&run->pools_lock);
-	list_for_each_entry(pool, &run->pools, link)
-		if (pool->pd == pd)
-			return pool;
-	return NULL;
-}
-
-static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
-						  struct ib_pd *pd)
-{
-	struct krping_run *run = s->run;
-	struct krping_pool *pool = krping_pool_find_locked(run, pd);
-
-	if (!pool) {
-		pool = krping_pool_create(s, pd);
-		if (IS_ERR(pool))
-			return pool;
-		list_add(&pool->link, &run->pools);
-	}
-	pool->users++;
-	return pool;
-}
-
 /**
  * krping_pool_get_srq - find or create the SRQ of a connection
  * @cb: connection of a session, with its PD and without a QP
@@ -192,15 +145,27 @@ static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
 struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 {
 	struct krping_session *s = cb->context;
+	struct krping_run *run = s->run;
+	struct ib_srq *srq;
 	struct krping_pool *pool;
 
-	mutex_lock(&s->run->pools_lock);
-	pool = krping_pool_get_locked(s, cb->pd);
-	mutex_unlock(&s->run->pools_lock);
-	if (IS_ERR(pool))
-		return ERR_CAST(pool);
+	mutex_lock(&run->pools_lock);
+	list_for_each_entry(pool, &run->pools, link)
+		if (pool->pd == cb->pd)
+			goto found;
+	pool = krping_pool_create(s, cb->pd);
+	if (IS_ERR(pool)) {
+		srq = ERR_CAST(pool);
+		goto out;
+	}
+	list_add(&pool->link, &run->pools);
+found:
+	pool->users++;
 	s->recv.pool = pool;
-	return pool->srq;
+	srq = pool->srq;
+out:
+	mutex_unlock(&run->pools_lock);
+	return srq;
 }
 
 /**
@@ -214,12 +179,17 @@ void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
 {
 	struct krping_session *s = cb->context;
 	struct krping_pool *pool = s->recv.pool;
+	u32 i;
 
 	s->recv.pool = NULL;
 	mutex_lock(&s->run->pools_lock);
 	if (!--pool->users) {
 		list_del(&pool->link);
-		krping_pool_destroy(pool);
+		ib_destroy_srq(pool->srq);
+		for (i = 0; i < pool->n; i++)
+			krping_msg_free(&pool->msgs[i], pool->pd->device,
+					pool->len, DMA_FROM_DEVICE);
+		kvfree(pool);
 	}
 	mutex_unlock(&s->run->pools_lock);
 }

@@ -3,7 +3,7 @@
  * One connection of a run: connect or accept, test, disconnect.
  *
  * krdma establishes and releases the connection (in its raw mode). krping posts
- * the work requests itself. krping_session_close() stops completion handlers
+ * the work requests itself. krping_session_finish() stops completion handlers
  * from posting, disconnects and drains, frees MRs and memory, and releases the
  * connection.
  */
@@ -27,14 +27,6 @@
  */
 #define KRPING_READS 16
 
-/* Check whether each message or WRITE of the client consumes a receive here. */
-static bool krping_has_window(const struct krping_opts *opts)
-{
-	return opts->role == KRPING_ROLE_SERVER &&
-	       (opts->test == KRPING_TEST_SBW ||
-		(opts->test == KRPING_TEST_BW && opts->imm));
-}
-
 static u32 krping_recv_len(const struct krping_opts *opts)
 {
 	if (opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_SLAT)
@@ -56,7 +48,10 @@ static u32 krping_window(const struct krping_opts *opts)
 {
 	u32 most = KRPING_WINDOW_BYTES / krping_recv_len(opts);
 
-	if (!krping_has_window(opts))
+	/* Each message, or WRITE with immediate data, consumes a receive. */
+	if (opts->role != KRPING_ROLE_SERVER ||
+	    (opts->test != KRPING_TEST_SBW &&
+	     !(opts->test == KRPING_TEST_BW && opts->imm)))
 		return 0;
 	most = min_t(u32, most, KRPING_WINDOW_MAX);
 	if (opts->srq)
@@ -272,36 +267,20 @@ int krping_session_parse(const struct krping_run *run, const char *text,
 {
 	const struct krping_opts *opts = &run->opts;
 	char number[sizeof("65535")];
+	const char *name = "addr";
 	int ret;
 
 	snprintf(number, sizeof(number), "%u", port);
 	ret = krdma_parse_addr(run->net, text, number, addr);
 	if (!opts->family || (!ret && addr->ss_family == opts->family))
 		return ret;
-	pr_err_ratelimited("%u: invalid address in %s=%*pE\n", run->id,
-			   text == opts->src ? "src" :
-			   opts->family == AF_INET6 ? "addr6" : "addr",
+	if (text == opts->src)
+		name = "src";
+	else if (opts->family == AF_INET6)
+		name = "addr6";
+	pr_err_ratelimited("%u: invalid address in %s=%*pE\n", run->id, name,
 			   (int)strlen(text), text);
 	return -EINVAL;
-}
-
-/*
- * If the server has rejected the connection, log its reason. Return -EPROTOTYPE
- * if it has rejected the hello, otherwise @ret.
- */
-static int krping_session_rejected(struct krping_session *s,
-				   const struct sockaddr_storage *addr, int ret)
-{
-	struct krdma_reject rej;
-
-	if (!krdma_get_reject(s->conn.cb, &rej))
-		return ret;
-	s->step = NULL;
-	if (krping_hello_refused(s, rej.private_data, rej.private_data_len))
-		return -EPROTOTYPE;
-	pr_err_ratelimited("%u: %pISpc rejects, reason %d\n", s->id, addr,
-			   rej.reason);
-	return ret;
 }
 
 /*
@@ -329,23 +308,6 @@ static int krping_session_src(struct krping_session *s,
 	return 0;
 }
 
-static int krping_session_connect(struct krping_session *s,
-				  struct krdma_params *params,
-				  const struct sockaddr_storage *addr)
-{
-	struct krdma_cb *cb = krdma_create(params);
-	int ret;
-
-	if (IS_ERR(cb))
-		return PTR_ERR(cb);
-	s->step = "wait for CONNECTED";
-	ret = krping_session_set_cb(s, cb) ?:
-	      krdma_connect_cb(cb, (const struct sockaddr *)addr);
-	if (ret)
-		return krping_session_rejected(s, addr, ret);
-	return krping_hello_take(s);
-}
-
 /**
  * krping_session_dial - connect a client's session to the server
  * @s: client's session on its run's list
@@ -357,6 +319,8 @@ int krping_session_dial(struct krping_session *s)
 	struct krping_wire_hello hello;
 	struct sockaddr_storage addr, src;
 	struct krdma_params params;
+	struct krdma_reject rej;
+	struct krdma_cb *cb;
 	int ret;
 
 	krping_session_params(s->run, &params);
@@ -371,7 +335,23 @@ int krping_session_dial(struct krping_session *s)
 		params.private_data = &hello;
 		params.private_data_len = sizeof(hello);
 	}
-	return krping_session_connect(s, &params, &addr);
+	cb = krdma_create(&params);
+	if (IS_ERR(cb))
+		return PTR_ERR(cb);
+	s->step = "wait for CONNECTED";
+	ret = krping_session_set_cb(s, cb) ?:
+	      krdma_connect_cb(cb, (const struct sockaddr *)&addr);
+	if (!ret)
+		return krping_hello_take(s);
+	/* If the server has rejected the connection, log its reason. */
+	if (!krdma_get_reject(cb, &rej))
+		return ret;
+	s->step = NULL;
+	if (krping_hello_refused(s, rej.private_data, rej.private_data_len))
+		return -EPROTOTYPE;
+	pr_err_ratelimited("%u: %pISpc rejects, reason %d\n", s->id, &addr,
+			   rej.reason);
+	return ret;
 }
 
 /**
@@ -399,58 +379,6 @@ int krping_session_accept(struct krping_session *s)
 	       krdma_accept_request(s->conn.cb, len ? &hello : NULL, len);
 }
 
-static void krping_session_close(struct krping_session *s)
-{
-	struct krdma_cb *cb = s->conn.cb;
-
-	if (s->conn.live) {
-		krping_fail(s, -ESHUTDOWN);
-		krdma_drain(cb);
-		krping_io_exit(s);
-		s->conn.live = false;
-	}
-	krping_session_set_cb(s, NULL);
-	if (cb)
-		krdma_release_cb(cb);
-}
-
-/*
- * Set s->conn.depth. The device may provide fewer send queue slots than
- * requested.
- */
-static int krping_session_depth(struct krping_session *s)
-{
-	struct krdma_caps caps = { .size = sizeof(caps) };
-	int ret = krdma_query(s->conn.cb, &caps);
-
-	if (ret)
-		return ret;
-	if (caps.send_depth <= KRPING_EXTRA_SENDS)
-		return -EOPNOTSUPP;
-	s->conn.depth =
-		min(s->opts->txdepth, caps.send_depth - KRPING_EXTRA_SENDS);
-	return 0;
-}
-
-static int krping_session_client(struct krping_session *s)
-{
-	switch (s->opts->test) {
-	case KRPING_TEST_PING:
-		return krping_pingpong_client(s);
-	case KRPING_TEST_FR:
-		return krping_fr(s);
-	default:
-		return krping_bench_client(s);
-	}
-}
-
-static int krping_session_server(struct krping_session *s)
-{
-	if (s->opts->test == KRPING_TEST_PING)
-		return krping_pingpong_server(s);
-	return krping_bench_server(s);
-}
-
 /**
  * krping_session_test - run the test
  * @s: connected session
@@ -459,13 +387,29 @@ static int krping_session_server(struct krping_session *s)
  */
 int krping_session_test(struct krping_session *s)
 {
-	int ret = krping_session_depth(s) ?: krping_turn_take(s);
+	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
+	struct krdma_caps caps = { .size = sizeof(caps) };
+	int ret = krdma_query(s->conn.cb, &caps);
 
 	if (ret)
 		return ret;
+	/* The device may provide fewer send queue slots than requested. */
+	if (caps.send_depth <= KRPING_EXTRA_SENDS)
+		return -EOPNOTSUPP;
+	s->conn.depth =
+		min(s->opts->txdepth, caps.send_depth - KRPING_EXTRA_SENDS);
+	ret = krping_turn_take(s);
+	if (ret)
+		return ret;
 	krping_idle_start(s);
-	ret = s->opts->role == KRPING_ROLE_CLIENT ? krping_session_client(s) :
-						    krping_session_server(s);
+	if (s->opts->test == KRPING_TEST_PING)
+		ret = is_client ? krping_pingpong_client(s) :
+				  krping_pingpong_server(s);
+	else if (s->opts->test == KRPING_TEST_FR)
+		ret = krping_fr(s);
+	else
+		ret = is_client ? krping_bench_client(s) :
+				  krping_bench_server(s);
 	krping_idle_stop(s);
 	krping_turn_give(s);
 	return ret;
@@ -484,7 +428,17 @@ int krping_session_test(struct krping_session *s)
  */
 int krping_session_finish(struct krping_session *s, int ret)
 {
-	krping_session_close(s);
+	struct krdma_cb *cb = s->conn.cb;
+
+	if (s->conn.live) {
+		krping_fail(s, -ESHUTDOWN);
+		krdma_drain(cb);
+		krping_io_exit(s);
+		s->conn.live = false;
+	}
+	krping_session_set_cb(s, NULL);
+	if (cb)
+		krdma_release_cb(cb);
 	if (ret)
 		ret = READ_ONCE(s->run->stop) ?: ret;
 	/*
