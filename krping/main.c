@@ -88,22 +88,6 @@ static void krping_wait_free(struct krping_wait *wait)
 	kfree(wait);
 }
 
-static struct krping_wait *krping_wait_take(struct krping_file *kf)
-{
-	struct krping_wait *wait, *found = NULL;
-
-	mutex_lock(&kf->lock);
-	list_for_each_entry(wait, &kf->waits, link) {
-		if (wait->task != current)
-			continue;
-		list_del(&wait->link);
-		found = wait;
-		break;
-	}
-	mutex_unlock(&kf->lock);
-	return found;
-}
-
 /*
  * Stop the run of an interrupted write() that will not be restarted, for
  * example because a signal handler ran. There is no run if write() was
@@ -124,11 +108,20 @@ static void krping_wait_abandon(struct krping_wait *wait)
 static struct krping_wait *krping_wait_resume(struct krping_file *kf,
 					      const char *text, size_t len)
 {
-	struct krping_wait *wait = krping_wait_take(kf);
+	struct krping_wait *wait, *found = NULL;
 
-	if (!wait || (wait->len == len && !memcmp(wait->text, text, len)))
-		return wait;
-	krping_wait_abandon(wait);
+	mutex_lock(&kf->lock);
+	list_for_each_entry(wait, &kf->waits, link) {
+		if (wait->task != current)
+			continue;
+		list_del(&wait->link);
+		found = wait;
+		break;
+	}
+	mutex_unlock(&kf->lock);
+	if (!found || (found->len == len && !memcmp(found->text, text, len)))
+		return found;
+	krping_wait_abandon(found);
 	return NULL;
 }
 
@@ -146,13 +139,6 @@ static struct krping_wait *krping_wait_alloc(const char *text, size_t len)
 	wait->len = len;
 	wait->task = current;
 	return wait;
-}
-
-static void krping_wait_keep(struct krping_file *kf, struct krping_wait *wait)
-{
-	mutex_lock(&kf->lock);
-	list_add(&wait->link, &kf->waits);
-	mutex_unlock(&kf->lock);
 }
 
 /* ---- commands ---- */
@@ -188,15 +174,6 @@ static int krping_stop(struct krping_wait *wait, u32 id)
 	return ret;
 }
 
-static int krping_control(struct krping_file *kf, const struct krping_opts *opts,
-			  struct krping_wait *wait)
-{
-	krping_file_set(kf, NULL, opts->control == KRPING_CONTROL_LIST);
-	if (opts->control == KRPING_CONTROL_LIST)
-		return 0;
-	return krping_stop(wait, opts->stop_id);
-}
-
 /* Wait for the caller's own run. A signal ends the run. */
 static int krping_await(struct krping_run *run, struct krping_wait *wait)
 {
@@ -220,8 +197,12 @@ static int krping_command(struct krping_file *kf, char *command,
 	ret = krping_opts_parse(command, &opts);
 	if (ret)
 		return ret;
-	if (opts.control)
-		return krping_control(kf, &opts, wait);
+	if (opts.control) {
+		krping_file_set(kf, NULL, opts.control == KRPING_CONTROL_LIST);
+		if (opts.control == KRPING_CONTROL_LIST)
+			return 0;
+		return krping_stop(wait, opts.stop_id);
+	}
 	run = krping_run_create(&opts, &ret);
 	if (!run)
 		return ret;
@@ -247,11 +228,13 @@ static int krping_resume(char *command, struct krping_wait *wait)
 
 	wait->run = NULL;
 	ret = krping_opts_parse(command, &opts);
-	if (!ret && opts.control)
-		ret = krping_wait_for(wait, run) ?:
-		      (opts.stop_id ? 0 : krping_stop(wait, 0));
-	else if (!ret)
+	if (!ret && opts.control) {
+		ret = krping_wait_for(wait, run);
+		if (!ret && !opts.stop_id)
+			ret = krping_stop(wait, 0);
+	} else if (!ret) {
 		ret = krping_await(run, wait);
+	}
 	krping_run_put(run);
 	return ret;
 }
@@ -281,20 +264,6 @@ static int krping_commands(struct krping_file *kf, char *text,
 }
 
 /*
- * Reject a text with a NUL, which would hide the text behind it. NULs at the
- * end are allowed.
- */
-static int krping_check_text(const char *text, size_t len)
-{
-	while (len && !text[len - 1])
-		len--;
-	if (!memchr(text, '\0', len))
-		return 0;
-	pr_err_ratelimited("a command contains a NUL byte\n");
-	return -EINVAL;
-}
-
-/*
  * Execute the commands in @text, or resume an interrupted write(). @text is
  * modified.
  */
@@ -310,16 +279,20 @@ static int krping_run_commands(struct krping_file *kf, char *text, size_t len)
 	if (!wait)
 		return -ENOMEM;
 	ret = krping_commands(kf, text, wait);
-	if (ret == -ERESTARTNOHAND)
-		krping_wait_keep(kf, wait);
-	else
+	if (ret != -ERESTARTNOHAND) {
 		krping_wait_free(wait);
+		return ret;
+	}
+	mutex_lock(&kf->lock);
+	list_add(&wait->link, &kf->waits);
+	mutex_unlock(&kf->lock);
 	return ret;
 }
 
 static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
 			   size_t len)
 {
+	size_t used = len;
 	char *text;
 	int ret;
 
@@ -331,8 +304,18 @@ static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
 	text = memdup_user_nul(ubuf, len);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	ret = krping_check_text(text, len) ?:
-	      krping_run_commands(kf, text, len);
+	/*
+	 * Reject a text with a NUL, which would hide the text behind it. NULs
+	 * at the end are allowed.
+	 */
+	while (used && !text[used - 1])
+		used--;
+	if (memchr(text, '\0', used)) {
+		pr_err_ratelimited("a command contains a NUL byte\n");
+		ret = -EINVAL;
+	} else {
+		ret = krping_run_commands(kf, text, len);
+	}
 	kfree(text);
 	return ret;
 }
@@ -366,11 +349,12 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 }
 
 /*
- * Show the result of the last write(). Return false if this file has no result
- * of its own.
+ * Show the result of the last write(), or the statistics of all runs if this
+ * file has no result of its own.
  */
-static bool krping_show_own(struct seq_file *m, struct krping_file *kf)
+static int krping_proc_show(struct seq_file *m, void *unused)
 {
+	struct krping_file *kf = m->private;
 	bool shown;
 
 	mutex_lock(&kf->lock);
@@ -380,12 +364,7 @@ static bool krping_show_own(struct seq_file *m, struct krping_file *kf)
 	else if (kf->list)
 		krping_runs_show(m, krping_report_line);
 	mutex_unlock(&kf->lock);
-	return shown;
-}
-
-static int krping_proc_show(struct seq_file *m, void *unused)
-{
-	if (!krping_show_own(m, m->private))
+	if (!shown)
 		krping_runs_show(m, krping_report_counts);
 	return 0;
 }
@@ -435,20 +414,6 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_release = krping_proc_release,
 };
 
-static int krping_make_queues(void)
-{
-	int ret;
-
-	krping_run_wq = alloc_workqueue("krping_run", WQ_UNBOUND,
-					KRPING_RUNS_ACTIVE);
-	if (!krping_run_wq)
-		return -ENOMEM;
-	ret = krping_threads_init();
-	if (ret)
-		destroy_workqueue(krping_run_wq);
-	return ret;
-}
-
 static void krping_destroy_queues(void)
 {
 	/*
@@ -461,10 +426,17 @@ static void krping_destroy_queues(void)
 
 static int __init krping_init(void)
 {
-	int ret = krping_make_queues();
+	int ret;
 
-	if (ret)
+	krping_run_wq = alloc_workqueue("krping_run", WQ_UNBOUND,
+					KRPING_RUNS_ACTIVE);
+	if (!krping_run_wq)
+		return -ENOMEM;
+	ret = krping_threads_init();
+	if (ret) {
+		destroy_workqueue(krping_run_wq);
 		return ret;
+	}
 	ret = krping_device_init();
 	if (ret)
 		goto err_destroy_queues;

@@ -322,19 +322,14 @@ static int krping_opt_set_stop(const struct krping_opt *opt, const char *value,
 	return 0;
 }
 
-static bool krping_word_is(const struct krping_word *word, const char *value)
-{
-	return word->len ? !strncmp(word->name, value, word->len) :
-			   !strcmp(word->name, value);
-}
-
 static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
 			       struct krping_opts *opts)
 {
 	const struct krping_word *word;
 
 	for (word = opt->words; word->name; word++) {
-		if (!krping_word_is(word, value))
+		if (word->len ? strncmp(word->name, value, word->len) :
+				strcmp(word->name, value))
 			continue;
 		*(u32 *)krping_opt_member(opt, opts) = word->value;
 		/* An option with a .value also selects this test. */
@@ -466,12 +461,6 @@ static int krping_opts_judge(const struct krping_rule *rules, size_t n)
 	return ret;
 }
 
-static bool krping_takes_imm(const struct krping_opts *opts)
-{
-	return opts->test == KRPING_TEST_BW || opts->test == KRPING_TEST_SBW ||
-	       opts->test == KRPING_TEST_SLAT;
-}
-
 /**
  * krping_is_lockstep - check whether both sides count the same operations
  * @opts: command
@@ -492,17 +481,16 @@ static bool krping_has_latency(const struct krping_opts *opts)
 	       opts->test == KRPING_TEST_ATOMIC || krping_is_lockstep(opts);
 }
 
-/* Check for a test that supports checksums of its data. */
-static bool krping_can_verify(const struct krping_opts *opts)
-{
-	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_SBW &&
-	       opts->test != KRPING_TEST_SLAT &&
-	       opts->test != KRPING_TEST_ATOMIC;
-}
-
 /* Check for options that exclude each other. */
 static int krping_opts_check_test(const struct krping_opts *opts)
 {
+	bool takes_imm = opts->test == KRPING_TEST_BW ||
+			 opts->test == KRPING_TEST_SBW ||
+			 opts->test == KRPING_TEST_SLAT;
+	bool has_crc = opts->test != KRPING_TEST_FR &&
+		       opts->test != KRPING_TEST_SBW &&
+		       opts->test != KRPING_TEST_SLAT &&
+		       opts->test != KRPING_TEST_ATOMIC;
 	const struct krping_rule rules[] = {
 		{ opts->ntests > 1,
 		  "only one test is allowed, once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic" },
@@ -515,7 +503,7 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		{ opts->from > opts->size, "from is larger than size" },
 		{ opts->from && opts->test == KRPING_TEST_FR,
 		  "fr uses random sizes: from and sweep do not apply" },
-		{ opts->imm && !krping_takes_imm(opts),
+		{ opts->imm && !takes_imm,
 		  "the imm option is for bw, sbw and slat" },
 		{ opts->imm && opts->duplex, "imm and duplex exclude each other" },
 		{ opts->compat && (opts->test >= KRPING_TEST_SLAT || opts->imm),
@@ -525,7 +513,7 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		{ opts->test == KRPING_TEST_ATOMIC &&
 		  (opts->from || opts->size < 8),
 		  "atomic operates on 8 bytes: no sweep, no smaller size" },
-		{ opts->verify && !krping_can_verify(opts),
+		{ opts->verify && !has_crc,
 		  "validate and verify are for ping, wlat, rlat, bw and rbw" },
 		{ opts->verify && opts->compat &&
 		  opts->test != KRPING_TEST_PING,
@@ -588,26 +576,12 @@ static int krping_opts_check(const struct krping_opts *opts)
 		{ opts->threads > (is_client ? opts->qps : opts->max_conns),
 		  "more threads than connections: see qps, and max_conns of a server" },
 	};
+	int ret;
 
 	if (opts->control)
 		return 0;
-	return krping_opts_check_test(opts) ?:
-	       krping_opts_check_measure(opts) ?:
-	       krping_opts_judge(rules, ARRAY_SIZE(rules));
-}
-
-/* Adjust options whose meaning depends on others, and log a notice. */
-static void krping_opts_notice(struct krping_opts *opts)
-{
-	/*
-	 * Only in a ping does the client get its own data back. All other tests
-	 * must compare checksums.
-	 */
-	if (opts->verify == KRPING_VERIFY_MEMCMP &&
-	    opts->test != KRPING_TEST_PING)
-		opts->verify = KRPING_VERIFY_CRC;
-	if (opts->mem_mode == KRPING_MEM_DMA)
-		pr_notice_ratelimited("mem_mode=dma is treated as reg: kernels no longer have a key for all memory\n");
+	ret = krping_opts_check_test(opts) ?: krping_opts_check_measure(opts);
+	return ret ?: krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
 /**
@@ -638,9 +612,18 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 			ret = -EINVAL;
 	}
 	ret = ret ?: krping_opts_check(opts);
-	if (!ret)
-		krping_opts_notice(opts);
-	return ret;
+	if (ret)
+		return ret;
+	/*
+	 * Only in a ping does the client get its own data back. All other tests
+	 * must compare checksums.
+	 */
+	if (opts->verify == KRPING_VERIFY_MEMCMP &&
+	    opts->test != KRPING_TEST_PING)
+		opts->verify = KRPING_VERIFY_CRC;
+	if (opts->mem_mode == KRPING_MEM_DMA)
+		pr_notice_ratelimited("mem_mode=dma is treated as reg: kernels no longer have a key for all memory\n");
+	return 0;
 }
 
 /**
