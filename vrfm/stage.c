@@ -338,11 +338,11 @@ static void vrfm_stage_begin(struct vrfm_dev *vdev)
 }
 
 /*
- * Check whether all peers have answered the last STAGE. A peer that is being
- * removed is not in the list any more, but may write directly until its
- * connection has ended. @nshown counts this peer until then.
+ * If all peers have answered the last STAGE, its ranges are staged. A peer that
+ * is being removed is not in the list any more, but may write directly until
+ * its connection has ended. @nshown counts this peer until then.
  */
-static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
+static void vrfm_stage_end(struct vrfm_dev *vdev)
 {
 	struct vrfm_stage *stage = &vdev->stage;
 	struct vrfm_link *link;
@@ -368,14 +368,7 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 		spin_unlock_bh(&link->lock);
 		vrfm_link_say(link, VRFM_SAY_UNANSWERED);
 	}
-	return answered == READ_ONCE(stage->nshown);
-}
-
-static void vrfm_stage_end(struct vrfm_dev *vdev)
-{
-	struct vrfm_stage *stage = &vdev->stage;
-
-	if (!vrfm_stage_is_answered(vdev))
+	if (answered != READ_ONCE(stage->nshown))
 		return;
 	stage->pending = false;
 	vrfm_stage_trace(stage, vdev->unit, true);

@@ -40,32 +40,25 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
-/*
- * Return the state of a device. RCU protects the list of links.
- * vrfm_dev.write_lock is not taken, because writers wait for it.
- */
-static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
-{
-	const struct vrfm_link *link;
-
-	if (list_empty(&vdev->links))
-		return "alone";
-	if (vrfm_is_loading(vdev))
-		return "loading";
-	list_for_each_entry_rcu(link, &vdev->links, entry)
-		if (READ_ONCE(link->state) != VRFM_READY || !link->rx.synced)
-			return "waiting";
-	return "ready";
-}
-
 static ssize_t state_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
-	const char *state;
+	const struct vrfm_link *link;
+	const char *state = "ready";
 
+	/*
+	 * RCU protects the list of links. vrfm_dev.write_lock is not taken,
+	 * because writers wait for it.
+	 */
 	rcu_read_lock();
-	state = vrfm_dev_state_rcu(vdev);
+	list_for_each_entry_rcu(link, &vdev->links, entry)
+		if (READ_ONCE(link->state) != VRFM_READY || !link->rx.synced)
+			state = "waiting";
+	if (list_empty(&vdev->links))
+		state = "alone";
+	else if (vrfm_is_loading(vdev))
+		state = "loading";
 	rcu_read_unlock();
 	return sysfs_emit(buf, "%s\n", state);
 }

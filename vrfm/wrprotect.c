@@ -14,19 +14,6 @@
 #define VRFM_WRPROTECT_TRIES 3
 
 /*
- * Clear the dirty bits of the page's entries in all page tables. Return: true
- * if an entry was dirty.
- */
-static bool vrfm_clean(struct address_space *mapping, unsigned long index)
-{
-	DECLARE_BITMAP(dirty, 1) = { };
-	pgoff_t start = 0, end = 0;
-
-	return clean_record_shared_mapping_range(mapping, index, 1, index,
-						 dirty, &start, &end);
-}
-
-/*
  * Write-protect a page in all page tables, and then clean its entries.
  * mprotect() makes a dirty entry writable without calling page_mkwrite(): it
  * assumes that a dirty entry was not write-protected since page_mkwrite().
@@ -36,11 +23,14 @@ static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
 {
+	DECLARE_BITMAP(dirty, 1) = { };
+	pgoff_t start = 0, end = 0;
 	unsigned int i;
 
 	for (i = 0; i < VRFM_WRPROTECT_TRIES; i++) {
 		wp_shared_mapping_range(mapping, index, 1);
-		if (!vrfm_clean(mapping, index))
+		if (!clean_record_shared_mapping_range(mapping, index, 1, index,
+						       dirty, &start, &end))
 			return true;
 	}
 	return false;
