@@ -40,10 +40,11 @@ static int vrfm_cmp(u64 a, u64 b)
 int vrfm_life_cmp(const struct vrfm_life *a, const struct vrfm_life *b)
 {
 	int more = vrfm_cmp(a->epoch, b->epoch) ?:
-		   vrfm_cmp(a->synced, b->synced) ?:
-		   vrfm_cmp(a->serial, b->serial) ?:
-		   vrfm_cmp(a->direct, b->direct);
+		   vrfm_cmp(a->synced, b->synced);
 
+	if (!more)
+		more = vrfm_cmp(a->serial, b->serial) ?:
+		       vrfm_cmp(a->direct, b->direct);
 	if (more || !a->epoch || (a->synced && !a->direct))
 		return more;
 	return vrfm_cmp(b->tie_breaker, a->tie_breaker);
