@@ -80,29 +80,20 @@ static loff_t vrfm_llseek(struct file *file, loff_t offset, int whence)
 	return fixed_size_llseek(file, offset, whence, vf->vdev->params.size);
 }
 
-/*
- * Return the number of bytes among COUNT bytes at POS that are inside the
- * memory.
- */
-static size_t vrfm_clip(const struct vrfm_dev *vdev, loff_t pos, size_t count)
-{
-	u64 size = vdev->params.size;
-
-	return pos < size ? min_t(u64, count, size - pos) : 0;
-}
-
 static ssize_t vrfm_file_read(struct file *file, char __user *buf, size_t count,
 			      loff_t *pos)
 {
 	struct vrfm_file *vf = file->private_data;
 	struct vrfm_dev *vdev = vf->vdev;
-	size_t len = vrfm_clip(vdev, *pos, count);
+	u64 size = vdev->params.size;
+	size_t len;
 	int ret;
 
 	if (READ_ONCE(vdev->gone))
 		return -ENODEV;
-	if (!len)
+	if (*pos >= size)
 		return 0;
+	len = min_t(u64, count, size - *pos);
 	ret = vrfm_read(vdev, *pos, buf, len);
 	if (ret)
 		return ret;
@@ -115,13 +106,18 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 {
 	struct vrfm_file *vf = file->private_data;
 	struct vrfm_dev *vdev = vf->vdev;
-	size_t len = vrfm_clip(vdev, *pos, count), done;
+	u64 size = vdev->params.size;
+	size_t len, done;
 	int ret;
 
 	if (READ_ONCE(vdev->gone))
 		return -ENODEV;
-	if (!len)
-		return count ? -ENOSPC : 0;
+	if (!count)
+		return 0;
+	if (*pos >= size)
+		return -ENOSPC;
+	/* Write the bytes that are inside the memory. */
+	len = min_t(u64, count, size - *pos);
 	ret = vrfm_write(vdev, *pos, buf, len, file->f_flags & O_NONBLOCK,
 			 &done);
 	/*
