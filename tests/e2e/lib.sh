@@ -89,9 +89,45 @@ results() {
 	done < <("$@"; echo "end $?")
 }
 
+# says STATUS PATTERN COMMAND...: run COMMAND as one case, which passes if COMMAND exits with STATUS and its output matches
+# PATTERN.
+says() {
+	local wanted=$1 pattern=$2 said status=0
+	shift 2
+	said=$("$@" 2>&1) || status=$?
+	# shellcheck disable=SC2053
+	[[ $status == "$wanted" && $said == $pattern ]]
+	ok $? "${*##*/}: $status, ${said//$'\n'/ / }"
+}
+
+# refused ERROR DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND fails and prints the text ERROR.
+refused() {
+	local wanted=$1 text=$2 said
+	shift 2
+	said=$(LC_ALL=C "$@" 2>&1)
+	[[ $? != 0 && $said == *"$wanted"* ]]
+	ok $? "$text: ${said##*: }"
+}
+
 skip() {
 	cases=$((cases + 1))
 	echo "ok $cases $1 # SKIP $2"
+}
+
+# section NAME [COMMAND...]: run COMMAND, or without COMMAND the function NAME, as one section of a scenario. All nodes
+# begin the section at the same time. One more case checks that the section leaves no RDMA resource. If the scenario has
+# arguments, run only the sections that the arguments name.
+sections=("$@")
+section() {
+	# The variables of COMMAND must not be hidden, so these have long names.
+	local section_name=$1 section_before
+	((${#sections[@]} == 0)) || is_one_of "$1" "${sections[@]}" || return 0
+	(($# == 1)) || shift
+	echo "# section $section_name"
+	section_before=$(resources)
+	barrier "$section_name-begins"
+	"$@"
+	same_resources "$section_before" "resources are as before the section $section_name"
 }
 
 # finish: print the number of cases, and exit with 1 if a case has failed. This is the last command of a scenario.
@@ -165,6 +201,46 @@ inject_failures() {
 	done
 	echo 0 >"$debug/fail_page_alloc/min-order"
 	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
+}
+
+mount_debugfs() {
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+}
+
+mount_configfs() {
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+}
+
+# put FILE VALUE: write VALUE into FILE.
+put() {
+	echo "$2" >"$1"
+}
+
+# counter NAME: print a counter of krdma, which sums over all connections of this node so far. Call mount_debugfs first.
+counter() {
+	local name value
+	while read -r name value; do
+		[[ $name != "$1" ]] || echo "$value"
+	done <<<"$(</sys/kernel/debug/krdma/counters)"
+}
+
+# read_until FILE PATTERN...: read all files that match the PATTERNs, again and again, until FILE exists. Write the number
+# of rounds in which all of them could be read into FILE.rounds, and the names of the others into FILE.unreadable.
+read_until() {
+	local stop=$1 rounds=0 good pattern file
+	shift
+	: >"$stop.unreadable"
+	until [[ -e $stop ]]; do
+		good=1
+		for pattern in "$@"; do
+			# shellcheck disable=SC2086 # a pattern
+			for file in $pattern; do
+				cat "$file" >/dev/null 2>&1 || { good=0; echo "$file" >>"$stop.unreadable"; }
+			done
+		done
+		rounds=$((rounds + good))
+	done
+	echo $rounds >"$stop.rounds"
 }
 
 # requests_counted: one case: krdma has counted one completion of each posted request of each kind, with or without an
@@ -397,6 +473,12 @@ random() {
 	random=$(((RANDOM * 32768 + RANDOM) % $1))
 }
 
+# for_a_while MIN MAX: sleep for a random time of MIN to MAX seconds.
+for_a_while() {
+	random $((($2 - $1) * 1000))
+	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
+}
+
 # --- reflective memory: $RFM is this node's device; the program rfm (rfm2g/rfm.c) accesses it ---
 
 rfm_config=/sys/kernel/config/vrfm
@@ -406,13 +488,19 @@ rfm() {
 	/add/rfm "$RFM" "$@"
 }
 
-# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. The node ids of vrfm are
+# rfm_own COMMAND...: run a command of rfm2g/own.c on this node's device. The program uses the ioctls that vrfm adds to those
+# of cards.
+rfm_own() {
+	/add/own "$RFM" "$@"
+}
+
+# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with its peers. The node ids of vrfm are
 # the numbers of the test nodes. All nodes can use the same port, because nodes that share a kernel have different
 # addresses.
 rfm_make() {
 	local dir=$rfm_config/${RFM#/dev/} size=$1 word
 	shift
-	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+	mount_configfs
 	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo "$size" >"$dir/size" && echo "$(addr4 "$NODE")" >"$dir/listen" ||
 		return
 	for word in "$@"; do
@@ -421,10 +509,12 @@ rfm_make() {
 	rfm_peers && echo 1 >"$dir/enable"
 }
 
+# Nodes that rfm_make and rfm_peers add as peers. Without a value, they add all other nodes.
+rfm_neighbours=
 rfm_peers() {
-	local i
-	for ((i = 1; i <= NODES; i++)); do
-		((i != NODE)) || continue
+	local i neighbours=$rfm_neighbours
+	[[ $neighbours ]] || neighbours=$(seq "$NODES" | grep -vx "$NODE")
+	for i in $neighbours; do
 		rfm_peer "$i" || return
 	done
 }
@@ -477,6 +567,29 @@ rfm_is() {
 	done
 }
 
+# rfm_joined [NODE]...: succeed if this node has a complete image, and is linked with the peers NODE, or all peers, in both
+# directions.
+rfm_joined() {
+	rfm_is ready "$@" && rfm_complete
+}
+
+# rfm_word_is OFFSET VALUE TEXT: one case, which passes if the word at OFFSET is VALUE.
+rfm_word_is() {
+	local value
+	value=$(rfm peek "$1")
+	[[ $value == "$2" ]]
+	ok $? "$3: $value"
+}
+
+# rfm_value NAME: print a value of this node's device in debugfs. Call mount_debugfs first.
+rfm_value() {
+	local name value
+	while read -r name value; do
+		[[ $name == "$1" ]] && echo "$value" && return
+	done <<<"$(<"/sys/kernel/debug/vrfm/${RFM#/dev/}/device")"
+	return 1
+}
+
 # look_again SINCE: pause before the next poll. SINCE is the value of EPOCHREALTIME when the last poll began. The pause
 # is four times as long as that poll, within 50 to 500 ms, so that polling leaves the processors to the other tasks.
 look_again() {
@@ -525,4 +638,24 @@ freeze_task() {
 # catch up first.
 rfm_settle() {
 	rfm sync && within 60 rfm_is ready "$@" && rfm sync
+}
+
+# rfm_equal NAME [NODE]...: wait until no node writes any more, and until the peers NODE, or all peers, have all
+# writes of this node. Succeed if the memories of all nodes are equal. All nodes must call this function with the same
+# NAME, which no other call may use. If the memories differ, print the first difference from that of node 1.
+rfm_equal() {
+	local status=0 name=$1
+	shift
+	barrier "$name-quiet"
+	rfm_settle "$@" || status=1
+	barrier "$name-synced"
+	rfm sum >"/exchange/sum.$name.$NODE"
+	barrier "$name-summed"
+	if [[ $(sort -u "/exchange/sum.$name."* | wc -l) != 1 ]]; then
+		cat "$RFM" >"/exchange/copy.$name.$NODE"
+		barrier "$name-copied"
+		cmp "/exchange/copy.$name.1" "/exchange/copy.$name.$NODE"
+		status=1
+	fi
+	return "$status"
 }

@@ -29,10 +29,10 @@ shared=128
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
 
-# refused COMMAND: one case: the adapter refuses the request of COMMAND. The call returns the error of the request or of
+# key_refused COMMAND: one case: the adapter refuses the request of COMMAND. The call returns the error of the request or of
 # the peer's disconnect, whichever comes first. On iWARP a WRITE may also return 0, because it completes when TCP has
 # taken its data. Node 1 checks that a refused WRITE has not changed its memory.
-refused() {
+key_refused() {
 	local also=
 	[[ $LINK != siw || $1 != store* ]] || also=0
 	# shellcheck disable=SC2086 # a word or none
@@ -128,7 +128,7 @@ forbidden() {
 		# and node 1 would then not get the acknowledgement.
 		barrier exposed
 		kt "$1" c 0 10000 77 dry=1
-		refused "$1 where the access is $access"
+		key_refused "$1 where the access is $access"
 		barrier tried
 	fi
 	closed
@@ -190,7 +190,7 @@ gone() {
 		barrier alive
 		barrier looked
 		kt "$what" c 0 10000 79 dry=1
-		refused "$what after withdraw $how"
+		key_refused "$what after withdraw $how"
 		barrier tried
 		kt forget 1
 	fi
@@ -226,7 +226,7 @@ domains() {
 			expect 0 fetch c3 0 10000 76
 			expect 0 store c3 0 10000 77
 			kt "$what" c2 0 10000 79 dry=1
-			refused "$what with the key of another domain"
+			key_refused "$what with the key of another domain"
 			expect 0 fetch c1 0 10000 77
 			barrier tried
 			barrier held
@@ -265,7 +265,7 @@ strangers() {
 			expect 0 learn s1 0
 			expect 0 store s1 0 10000 76
 			kt "$what" s2 0 10000 79 dry=1
-			refused "$what with the key of another connection"
+			key_refused "$what with the key of another connection"
 			expect 0 fetch s1 0 10000 76
 			barrier tried
 			barrier held
@@ -335,13 +335,13 @@ shared() {
 			barrier used
 			barrier held
 			kt "$what" c2 0 10000 80 dry=1
-			refused "$what with the key of a region of another domain"
+			key_refused "$what with the key of a region of another domain"
 			barrier refused
 			barrier revoked
 			barrier looked
 			for i in 1 3; do
 				kt "$what" "c$i" 0 10000 81 dry=1
-				refused "$what by connection $i after the region of the domain was revoked"
+				key_refused "$what by connection $i after the region of the domain was revoked"
 			done
 			kt forget 0
 			for i in 1 2 3; do expect 0 release "c$i"; done

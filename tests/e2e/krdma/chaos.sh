@@ -28,13 +28,7 @@ declare -A events
 kinds="unplugged lossy"
 [[ $KERNEL/$LINK == debug-6.1/rxe ]] || kinds+=" device"
 [[ $NODE == 1 ]] || kinds+=" dropped killed"
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-
-# for_a_while MIN MAX: sleep for a random time between MIN and MAX seconds.
-for_a_while() {
-	random $((($2 - $1) * 1000))
-	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
-}
+mount_debugfs
 
 # trouble RULES...: apply RULES of netem for 1 to 6 seconds.
 trouble() {

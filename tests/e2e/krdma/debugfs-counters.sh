@@ -20,13 +20,8 @@ barrier begun
 server=$(addr4 1)
 files=/sys/kernel/debug/krdma
 latency=/sys/module/krdma/parameters/latency
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 declare -A was
-
-# counter NAME: print the value of a counter.
-counter() {
-	awk -v name="$1" '$1 == name { print $2 }' $files/counters
-}
 
 note() {
 	local name value
@@ -193,15 +188,6 @@ traces() {
 	traced "krdma_region_unregister: conn=$id size=65536 mrs=1 "
 }
 
-read_all() {
-	local file
-	while [[ ! -e $results/read ]]; do
-		for file in connections counters conn_counters latency regions; do
-			cat $files/$file >/dev/null || echo "$file" >>"$results/unreadable"
-		done
-	done
-}
-
 # Kill tasks that connect, each after a random time.
 killed_connects() {
 	local i
@@ -220,15 +206,16 @@ killed_connects() {
 }
 
 readers() {
-	local reader
-	read_all &
+	local reader name all=()
+	for name in connections counters conn_counters latency regions; do all+=("$files/$name"); done
+	read_until "$results/read" "${all[@]}" &
 	reader=$!
 	kt rounds rounds "$server" 7000 20
 	kt_is 0 "20 connections work while all files are read"
 	killed_connects
 	touch "$results/read"
 	wait "$reader"
-	[[ ! -e $results/unreadable ]]
+	[[ ! -s $results/read.unreadable && $(<"$results/read.rounds") != 0 ]]
 	ok $? "all files can be read while connections are established and killed"
 }
 

@@ -176,7 +176,7 @@ requests() {
 }
 
 stalled() {
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
@@ -278,7 +278,7 @@ bare() {
 	fi
 	kt_is 0 "node $NODE is connected in raw mode, without callbacks"
 	barrier bare
-	((NODE == 1)) || kt disconnect c
+	on 2 kt disconnect c
 	kt until $name CLOSING 10000
 	kt_is 0 "the raw connection is CLOSING after a disconnect"
 	sleep 0.5
@@ -311,7 +311,7 @@ flushed_early() {
 	fi
 	within 5 slot_is_empty $name
 	ok $? "a connection with flushed receives ends: $(grep "^$name " /proc/krdma_test)"
-	((NODE == 1)) || grep -q "^f .*closing=${errno[$wanted]}\b" /proc/krdma_test
+	on 2 grep -q "^f .*closing=${errno[$wanted]}\b" /proc/krdma_test
 	ok $? "a connection with flushed receives ends with $wanted"
 	barrier flushed-early
 	kt release $name

@@ -23,7 +23,7 @@
 before=$(resources)
 barrier begun
 files=/sys/kernel/debug/krdma
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 victim=$(addr4 1)
 max_msg=65536
 # First steps of an attack by krdma_hostile: send START, and wait for the victim's START. On siw the victim may miss the
@@ -121,13 +121,6 @@ silent() {
 		wait $!
 	fi
 	barrier spoken
-}
-
-counter() {
-	local name value
-	while read -r name value; do
-		[[ $name != "$1" ]] || echo "$value"
-	done <$files/counters
 }
 
 # stalled: number of senders of long messages that are cut off before they answer the victim's READs. deaf: address of

@@ -25,29 +25,29 @@ MiB=$((1 << 20))
 one=$((2 * MiB))
 [[ $LINK != siw ]] || one=$MiB
 files=/sys/kernel/debug/krdma
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # mrs: print the number of MRs of this node that the RDMA core reports.
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 
-# counter NAME: print a counter of the newest connection.
-counter() {
+# conn_counter NAME: print a counter of the newest connection.
+conn_counter() {
 	local id
 	id=$(awk 'NR > 1 && $2 != "listener" { id = $1 } END { print id }' $files/connections)
 	awk -v id="$id" -v name="$1" '$1 == id && $2 == name { value = $3 } END { print value + 0 }' $files/conn_counters
 }
 
 note() {
-	allocated=$(counter mrs_allocated)
-	reused=$(counter mrs_reused)
+	allocated=$(conn_counter mrs_allocated)
+	reused=$(conn_counter mrs_reused)
 }
 
 # grew ALLOCATED REUSED WHAT: one case: since the last call of note, ALLOCATED MRs were allocated, and MRs were reused
 # REUSED times.
 grew() {
 	local now_allocated now_reused
-	now_allocated=$(($(counter mrs_allocated) - allocated))
-	now_reused=$(($(counter mrs_reused) - reused))
+	now_allocated=$(($(conn_counter mrs_allocated) - allocated))
+	now_reused=$(($(conn_counter mrs_reused) - reused))
 	((now_allocated == $1 && now_reused == $2))
 	ok $? "$3: $1 MRs are allocated, $2 reused: $now_allocated, $now_reused"
 }
@@ -150,9 +150,9 @@ valid_ones() {
 	closed
 }
 
-# refused WHAT: one case: the adapter has refused a READ. The call returns the error of the READ or of the peer's
+# key_refused WHAT: one case: the adapter has refused a READ. The call returns the error of the READ or of the peer's
 # disconnect, whichever comes first.
-refused() {
+key_refused() {
 	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}"
 	ok $? "$1: $kt_ret"
 }
@@ -193,7 +193,7 @@ again() {
 			expect 0 fetch c 1 "$len"
 		fi
 		kt fetch c 0 "$((len && len < 100000 ? len : 100000))"
-		refused "the old key is refused, with $len bytes behind its MR"
+		key_refused "the old key is refused, with $len bytes behind its MR"
 		barrier tried
 		kt forget 0
 		kt forget 1

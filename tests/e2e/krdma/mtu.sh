@@ -37,8 +37,8 @@ mtus() {
 	ok $? "path, local and peer's MTU of $4 are $1, $2 and $3 (${kt_text##* vectors=})"
 }
 
-# logged COUNT TEXT DESCRIPTION: one case: the log has COUNT lines with TEXT since the last call of forget.
-logged() {
+# log_has COUNT TEXT DESCRIPTION: one case: the log has COUNT lines with TEXT since the last call of forget.
+log_has() {
 	local wanted=$1
 	[[ $LINK != siw ]] || wanted=0
 	[[ $(dmesg_node | grep -c "krdma: .*$2") == "$wanted" ]]
@@ -62,14 +62,14 @@ plain_server() {
 	barrier listening
 	accepts long l
 	mtus 4096 1024 4096 long
-	logged 1 "path MTU 4096: the MTU allows 1024 here and 4096 at the peer, long packets are lost" "the acceptor logs the mismatch"
-	logged 1 "traffic class is 0, as the peer chose, not 104" "the acceptor logs the traffic class"
+	log_has 1 "path MTU 4096: the MTU allows 1024 here and 4096 at the peer, long packets are lost" "the acceptor logs the mismatch"
+	log_has 1 "traffic class is 0, as the peer chose, not 104" "the acceptor logs the traffic class"
 	barrier long
 	expect 0 release long
 	barrier released
 	accepts short l
 	mtus 1024 1024 4096 short
-	logged 1 "path MTU 1024: the MTU allows 1024 here and 4096 at the peer, the smaller one is used" "the acceptor logs the smaller MTU"
+	log_has 1 "path MTU 1024: the MTU allows 1024 here and 4096 at the peer, the smaller one is used" "the acceptor logs the smaller MTU"
 	kt receive short 1048576 20000
 	kt_is 300000 "the server receives a long message with the smaller MTU"
 	kt send short 300000
@@ -82,7 +82,7 @@ plain_client() {
 	barrier listening
 	expect 0 connect long "$(addr4 2)" 7000 max_msg=1048576
 	mtus 4096 4096 1024 long
-	logged 1 "path MTU 4096: the MTU allows 4096 here and 1024 at the peer, long packets are lost" "the client logs the mismatch"
+	log_has 1 "path MTU 4096: the MTU allows 4096 here and 1024 at the peer, long packets are lost" "the client logs the mismatch"
 	grep -qE "client .* (4096 4096 1024 RoCEv2 RoCEv2|0 0 0 - -) 0$" /sys/kernel/debug/krdma/paths
 	ok $? "debugfs shows the path: $(grep client /sys/kernel/debug/krdma/paths)"
 	barrier long
@@ -90,7 +90,7 @@ plain_client() {
 	barrier released
 	expect 0 connect short "$(addr4 2)" 7000 max_msg=1048576 path_mtu=1024
 	mtus 1024 4096 1024 short
-	logged 1 "the smaller one is used" "the client logs the smaller MTU"
+	log_has 1 "the smaller one is used" "the client logs the smaller MTU"
 	kt send short 300000
 	kt_is 0 "the client sends a long message with the smaller MTU"
 	kt receive short 1048576 20000
@@ -168,7 +168,7 @@ unlinked() {
 	barrier unlinked
 }
 
-((NODE == 1)) || mtu 1500
+on 2 mtu 1500
 forget
 barrier begun
 if ((NODE == 2)); then plain_server; else plain_client; fi
@@ -186,11 +186,11 @@ fi
 flows 1
 unlinked
 # Make the MTUs equal. Reduce the larger one, because User-mode Linux cannot increase an MTU.
-((NODE == 2)) || mtu 1500
+on 1 mtu 1500
 barrier same
 forget
 if [[ $LINK == siw ]]; then linked 0 0 0 ""; else linked 1024 1024 1024 ""; fi
-logged 0 "MTU" "equal MTUs are not logged"
+log_has 0 "MTU" "equal MTUs are not logged"
 flows 2
 lowered
 unlinked

@@ -24,7 +24,7 @@
 before=$(resources)
 barrier begun
 files=/sys/kernel/debug/krdma
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 max_msg=65536
 rows=0
 declare -A was now
@@ -110,7 +110,7 @@ begin() {
 
 # Print the number of krdma's log lines. Counting takes a quarter of a second. So the count at the end of a row is used
 # again as the count at the start of the next row, and a line that is logged between two rows counts for the later row.
-logged() { dmesg_node | grep -c '\] krdma:'; }
+log_lines() { dmesg_node | grep -c '\] krdma:'; }
 
 # moved COUNTERS: check that each of COUNTERS has grown, and that no other counter of protocol errors has grown. NAME
 # must have grown by 1, NAME=N by N, and NAME=+ by any number above 0. With NAME/NAME=N, the sum of both must have grown
@@ -194,7 +194,7 @@ judge() {
 	[[ $wanted != refused && $wanted != dropped ]] || wanted=
 	[[ "|$wanted|" == *"|$recorded|"* ]] || wrong+=" got \"$recorded\" instead of \"$wanted\""
 	moved "${counters%%|*}"
-	now_logged=$(logged)
+	now_logged=$(log_lines)
 	lines=$((now_logged - lines_before))
 	lines_before=$now_logged
 	((lines <= ${4:-3})) || wrong+=" $lines lines in the log"
@@ -411,7 +411,7 @@ rxcb() {
 
 # Attacks by notifications, which need a receive callback, and by messages that the callback keeps.
 callbacks() {
-	((NODE == 2)) || expect 0 rxcb 0
+	on 1 expect 0 rxcb 0
 	rxcb tells-a-write -104 writes_told=1 "${started[@]}" 'send:{type=9,id=7}'
 	rxcb tells-a-write-by-immediate-data -104 writes_told=1 "${started[@]}" wimm
 	rxcb tells-before-start -71 "start connect_failed.protocol" wimm
@@ -426,9 +426,9 @@ callbacks() {
 	# As in chunks(), the connection of the attack ends by an access error or by a reset. The connection of
 	# newcomer() ends by a reset. So the sum of both counters grows by 2.
 	rxcb chunk-of-a-guess-to-a-callback -71 ended.access/ended.reset=2 "${started[@]}" 'send:{type=7,len=65536,seg=0/0x1234/65536}'
-	((NODE == 2)) || expect 0 rxcb 512
+	on 1 expect 0 rxcb 512
 	rxcb all-is-kept -71 "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
-	((NODE == 2)) || expect 0 rxcb 0
+	on 1 expect 0 rxcb 0
 }
 
 stalls() {
@@ -577,7 +577,7 @@ else
 	expect 0 kthread pump rwpump goodrw 4096 3600000
 fi
 if (($#)); then groups=("$@"); else groups=(hellos headers chunks starts sizes_and_opcodes one_sided callbacks stalls servers); fi
-((NODE == 2)) || lines_before=$(logged)
+((NODE == 2)) || lines_before=$(log_lines)
 for group in "${groups[@]}"; do $group; done
 flood no-confirmation 1 0 timeout
 # On a slow machine the next connect request of the attacker may end a connection before its timeout.

@@ -294,7 +294,7 @@ lives_briefly() {
 # debugfs has a line for each persistent connection.
 observed() {
 	local file=/sys/kernel/debug/krdma/kept line
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	keep o "$server" 7000
 	shows o "connected *" "connection o connects before debugfs is read"
 	keep p "$server" 7009 max=60000

@@ -29,9 +29,7 @@ huge=40
 own=0
 [[ $KERNEL != uml* ]] || own=1
 ((slow < 4)) || huge=18
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-
-counter() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
+mount_debugfs
 
 # fits: drop messages above 3 MiB from the table on debug kernels. With KASAN on an emulated processor, 16 MiB take
 # longer than the timeout of an operation.

@@ -254,9 +254,9 @@ raw_traffic() {
 	done
 	barrier raw-begun
 	# The client must send first, because iWARP requires this.
-	((NODE == 1)) || raw_pings 4 "raw sends to the server complete" r{1..4}
+	on 2 raw_pings 4 "raw sends to the server complete" r{1..4}
 	barrier raw-sent
-	((NODE == 2)) || raw_pings 3 "raw sends to the client complete" r{1..4}
+	on 1 raw_pings 3 "raw sends to the client complete" r{1..4}
 	barrier raw-answered
 	raw_got $((NODE == 1 ? 4 : 3)) r{1..4}
 	barrier raw-counted
@@ -266,7 +266,7 @@ raw_traffic() {
 		expect 0 release r2
 	fi
 	barrier raw-died
-	((NODE == 1)) || raw_pings 4 "raw sends complete after two raw connections have ended" r3 r4
+	on 2 raw_pings 4 "raw sends complete after two raw connections have ended" r3 r4
 	barrier raw-went-on
 	raw_got $((NODE == 1 ? 8 : 3)) r3 r4
 	((NODE == 1)) && return
@@ -309,10 +309,6 @@ spread() {
 	part 1 4
 	has_cqs 0 "all spread connections have ended"
 	barrier gathered
-}
-
-counter() {
-	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
 # spun PAID VAIN: set "paid" and "vain" to the numbers of successful and failed polls since the counters were PAID and
@@ -377,7 +373,7 @@ listen() {
 	kt_is 0 "listening succeeds: $*"
 }
 
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 if ((NODE == 1)); then
 	rm -f /exchange/cq-*
 	# shellcheck disable=SC2086 # words of a command

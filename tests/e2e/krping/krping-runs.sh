@@ -23,7 +23,7 @@ debugfs=/sys/kernel/debug/krping
 turn=0
 # Divisor of the number of operations. On an emulated processor an operation takes a hundred times as long.
 less=$((slow == 1 ? 1 : 20))
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # of KEY: print the value of KEY in the line of results in "line".
 of() {

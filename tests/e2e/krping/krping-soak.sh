@@ -25,7 +25,7 @@ tests=("" rlat bw "slat,count=20")
 # Options to verify data, for each test. The test slat cannot verify data.
 verify=(verify=crc verify=crc verify=crc verify=none)
 debugfs=/sys/kernel/debug/krping
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 run() { echo "$1" 2>/dev/null >/proc/krping; }
 
@@ -124,10 +124,10 @@ if ((NODE == 2)); then
 	done
 fi
 sleep $((seconds / 3))
-((NODE == 1)) || link_again
+on 2 link_again
 barrier lost-2
 sleep $((seconds / 3))
-((NODE == 2)) || link_again
+on 1 link_again
 barrier lost-1
 sleep $((seconds / 3))
 touch "$results/enough"

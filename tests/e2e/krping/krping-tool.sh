@@ -18,7 +18,7 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 out=$results/out
 cd "$results" || exit
 

@@ -118,7 +118,7 @@ pairs() {
 }
 
 # write() returns an error for invalid commands and for failed runs.
-refused() {
+refused_commands() {
 	local command
 	for command in "" "client" "server,size=0" "server,size=131073" "server,count=-1" "server,nonsense" "server,port=70000" \
 		"client,port=1" "client,addr=10.56.0,port=1" "server,client,size"; do
@@ -223,7 +223,7 @@ users() {
 	ok $? "only root can read and write /proc/krping"
 }
 
-if ((NODE == 2)); then refused; users; fi
+if ((NODE == 2)); then refused_commands; users; fi
 pairs
 lying_server
 lying_client

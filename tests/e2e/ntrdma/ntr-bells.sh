@@ -20,7 +20,7 @@
 
 files=/sys/kernel/debug/ntrdma/ntr0
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # exchange DESCRIPTION COUNT PAUSE: one case: nodes 1 and 2 exchange COUNT messages, and pause after each.
 exchange() {

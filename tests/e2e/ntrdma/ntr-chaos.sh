@@ -37,13 +37,13 @@ kept="n$NODE-a n$NODE-b n$NODE-c"
 kinds=()
 left=()
 child=
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # wrong TEXT: note that an action has failed. The last case of this node reports all of these, also those of former lives.
 wrong() { echo "at $SECONDS s: $*" >>"/exchange/wrong-$NODE"; }
 
-# for_a_while MIN MAX: sleep for a random time between MIN and MAX ms.
-for_a_while() {
+# for_some_ms MIN MAX: sleep for a random time between MIN and MAX ms.
+for_some_ms() {
 	random $(($2 - $1))
 	sleep "$((($1 + random) / 1000)).$(printf %03d $((($1 + random) % 1000)))"
 }
@@ -69,13 +69,13 @@ alone() {
 # A device that another node deletes while it is cut has no file any more.
 cut() {
 	{ network loss 100%; } 2>/dev/null
-	for_a_while 100 8000
+	for_some_ms 100 8000
 	{ network; } 2>/dev/null
 }
 
 down() {
 	in_time 5 ip link set "$NETDEV" down
-	for_a_while 0 3000
+	for_some_ms 0 3000
 	ip link set "$NETDEV" up
 	ip addr replace "$(addr6 "$NODE")/64" dev "$NETDEV" nodad
 }
@@ -106,12 +106,12 @@ tasks() {
 # The nodes are namespaces of one kernel.
 delete() { in_time 5 rdma link del "$RDMADEV"; }
 add() { rdma link add "$RDMADEV" type ntr netdev "$NETDEV" || wrong "rdma link add fails"; }
-deleted() { delete && for_a_while 0 3000 && add; }
+deleted() { delete && for_some_ms 0 3000 && add; }
 
 reloaded() {
 	local i
 	in_time 5 rmmod ntrdma
-	for_a_while 0 1000
+	for_some_ms 0 1000
 	insmod /modules/ntrdma.ko || wrong "ntrdma cannot be loaded"
 	for ((i = 1; i <= NODES; i++)); do
 		ip netns exec "node$i" rdma link add "ntr$i" type ntr netdev eth0 || wrong "node $i gets no device"
@@ -123,7 +123,7 @@ has_device() { [[ -e /sys/class/infiniband/ntr0 && -e /sys/class/net/ntr0 ]]; }
 
 # back COMMAND...: bring the device back by COMMAND, and give its interface the name and the addresses of before.
 back() {
-	for_a_while 0 3000
+	for_some_ms 0 3000
 	"$@" || wrong "$* fails"
 	within 30 has_device || { wrong "no device after $*"; return; }
 	WINDOW=1 link_up "$NODE" ntr0
@@ -143,7 +143,7 @@ stopped() {
 	random 2
 	local other=$((2 + random))
 	machine stop "$other"
-	for_a_while 200 9000
+	for_some_ms 200 9000
 	machine cont "$other"
 }
 
@@ -152,7 +152,7 @@ killed() {
 	local other=$((2 + random)) life
 	life=$(<"/exchange/life-$other")
 	machine kill "$other"
-	for_a_while 0 12000
+	for_some_ms 0 12000
 	machine boot "$other"
 	within 60 lives "$other" "$life" || wrong "machine $other does not boot"
 }
@@ -190,7 +190,7 @@ chaos() {
 	until [[ -e /exchange/calm ]] || ((NODE == 1 && SECONDS >= end && count >= ${#kinds[@]})); do
 		happen
 		count=$((count + 1))
-		for_a_while 0 2000
+		for_some_ms 0 2000
 	done
 	: >/exchange/calm
 }
@@ -270,8 +270,6 @@ links_up() {
 	text=$(<"$file") && [[ $text == *": up,"*": up,"*": up,"* ]]
 }
 
-settled() { rfm_is ready && rfm_complete; }
-
 is_up() {
 	kt kept show "$1"
 	[[ $kt_text == "connected "* ]]
@@ -314,8 +312,8 @@ equal_memories() {
 	# shellcheck disable=SC2086 # words
 	{ wait $writers; } 2>/dev/null
 	barrier written
-	check "node $NODE has linked its memory with both peers" within 120 settled
-	settled || sed 's/^/# /' /proc/rfm2g
+	check "node $NODE has linked its memory with both peers" within 120 rfm_joined
+	rfm_joined || sed 's/^/# /' /proc/rfm2g
 	barrier settled
 	check "all peers have the writes of node $NODE" rfm_settle
 	barrier synced

@@ -19,7 +19,7 @@
 . lib.sh
 
 debug=/sys/kernel/debug
-mountpoint -q $debug || mount -t debugfs none $debug
+mount_debugfs
 
 gone() { [[ ! -e /sys/class/infiniband/$1 && ! -e $debug/ntrdma/$1 ]]; }
 

@@ -23,7 +23,7 @@ files=/sys/kernel/debug/ntrdma/ntr0
 there=$(addr4 $((3 - NODE)))
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
 set_sysctl net/ipv4/ping_group_range "0 0"
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # The device may be created again, and then has its first name.
 named() {

@@ -20,7 +20,7 @@ server=$(addr4 1)
 files=/sys/kernel/debug/ntrdma
 # The time without a sign of life after which a peer is lost, in ms: long enough for a machine under load.
 dead_ms=2000
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # The RDMA devices are in the first namespace, and so are their folders in sysfs.
 sys=$results/sys
@@ -58,8 +58,8 @@ add() {
 	rdma link add "$RDMADEV" type ntr netdev "$NETDEV"
 }
 
-# refused ERRNO-TEXT DESCRIPTION COMMAND...: one case: COMMAND fails with this text.
-refused() {
+# is_refused ERRNO-TEXT DESCRIPTION COMMAND...: one case: COMMAND fails with this text.
+is_refused() {
 	local want=$1 what=$2 said
 	shift 2
 	said=$("$@" 2>&1) && said="success"
@@ -72,7 +72,7 @@ parameters() {
 	local i said
 	for said in "beat_ms=9" "dead_ms=99" "ring_kb=24" "lanes=9" "idle_us=1" "storm_bells=9" "spin_us=51" "max_wr=511" "max_sge=1" "max_inline=257" \
 		"max_reads=0" "max_pages=513" "page_sizes=4097" "order=upward" "late_us=1000001"; do
-		refused "Invalid" "$said" insmod /modules/ntrdma.ko "$said"
+		is_refused "Invalid" "$said" insmod /modules/ntrdma.ko "$said"
 		dmesg_node | grep "ntrdma: ${said%=*} must be" >/dev/null
 		ok $? "the log names the range of ${said%=*}"
 	done
@@ -82,8 +82,8 @@ parameters() {
 
 interfaces() {
 	local i held said
-	refused "Invalid argument" "the loopback interface" rdma link add bad type ntr netdev lo
-	refused "exists" "a second device of an interface" rdma link add bad type ntr netdev "$NETDEV"
+	is_refused "Invalid argument" "the loopback interface" rdma link add bad type ntr netdev lo
+	is_refused "exists" "a second device of an interface" rdma link add bad type ntr netdev "$NETDEV"
 	for i in {2..15}; do
 		ip link add "v$i" type veth peer name "w$i"
 		rdma link add "full$i" type ntr netdev "v$i" || break
@@ -93,7 +93,7 @@ interfaces() {
 	within 5 peers_are 15
 	ok $? "each peer has a folder in sysfs"
 	exec {held}<"$shown/peers/9/state"
-	refused "No space" "the 17th member" rdma link add bad type ntr netdev w2
+	is_refused "No space" "the 17th member" rdma link add bad type ntr netdev w2
 	for i in {2..15}; do ip link del "v$i"; done
 	within 10 only_two
 	ok $? "the devices end with their interfaces"
@@ -185,7 +185,7 @@ spins() {
 	[[ $(<$file) == 0 && $(spun) == 0 ]]
 	ok $? "lanes do not wait for frames by default: $(spun)"
 	barrier counted
-	((NODE == 2)) || refused "Invalid" "spin_us=51" bash -c "echo 51 >$file"
+	on 1 is_refused "Invalid" "spin_us=51" bash -c "echo 51 >$file"
 	((NODE == 2)) || echo 50 >$file
 	barrier spinning
 	[[ $(<$file) == 50 ]]
@@ -246,7 +246,7 @@ after_idle() {
 	# Another task writes the command, because it waits until the group has ended.
 	echo "$command" >&"$fd" &
 	sleep $((2 * dead_ms / 1000 + 1))
-	((NODE == 2)) || network loss 100%
+	on 1 network loss 100%
 	barrier idle
 	if ((NODE == 2)); then
 		echo go >/proc/nverbs
@@ -309,7 +309,7 @@ long_cut() {
 	sessions=$(<"$peer/sessions")
 	connected "before a long interruption"
 	barrier long
-	((NODE == 1)) || network loss 100%
+	on 2 network loss 100%
 	disconnected "long interruption" $((dead_ms + 1000))
 	within 5 lost
 	ok $? "the link is not up during the interruption"
@@ -319,7 +319,7 @@ long_cut() {
 	ok $? "sysfs shows that the link is not up: $(<"$peer/state")"
 	file_is "$peer/reason" silent "long interruption"
 	barrier longer
-	((NODE == 1)) || network
+	on 2 network
 	within 2 peer_is up
 	ok $? "the link is up after the interruption"
 	file_is "$peer/reason" none "after the interruption"
@@ -334,7 +334,7 @@ lost() { ! peer_is up; }
 begun_again() {
 	connected "before the peer begins another session"
 	barrier before
-	((NODE == 1)) || network loss 100%
+	on 2 network loss 100%
 	barrier away
 	if ((NODE == 1)); then
 		ip link set "$NETDEV" down
@@ -343,7 +343,7 @@ begun_again() {
 		sleep 0.3
 	fi
 	barrier begun
-	((NODE == 1)) || network
+	on 2 network
 	disconnected "other session" 2000
 	within 2 peer_is up
 	ok $? "the link is up after the peer has begun another session"
@@ -355,7 +355,7 @@ begun_again() {
 down() {
 	connected "before an interface goes down"
 	barrier up
-	((NODE == 1)) || ip link set "$NETDEV" down
+	on 2 ip link set "$NETDEV" down
 	disconnected "interface down" 1000
 	if ((NODE == 1)); then
 		within 2 lost
@@ -380,7 +380,7 @@ down() {
 	[[ $NODE == 2 || $(<"$files/$RDMADEV/status") == *02:00:00:00:56:02* ]]
 	ok $? "the link has the new address of the interface"
 	barrier upped
-	((NODE == 2)) || ip neigh flush dev "$NETDEV"
+	on 1 ip neigh flush dev "$NETDEV"
 	connected "with another address"
 	if ((NODE == 2)); then kt release c; else kt release a; fi
 }
@@ -417,23 +417,23 @@ unload() {
 	fi
 	ok 0 "calls end when ntrdma is unloaded: $kt_ret"
 	barrier unloaded
-	((NODE == 1)) || parameters
+	on 2 parameters
 	barrier loaded
-	((NODE == 2)) || add
+	on 1 add
 	barrier first
-	((NODE == 1)) || add
+	on 2 add
 	within 10 peer_is up
 	ok $? "the link is up after ntrdma is loaded again"
 	until gids_ready "$NODE" 2>/dev/null; do sleep 0.1; done
-	((NODE == 2)) || expect 0 listen l 0.0.0.0 7000
+	on 1 expect 0 listen l 0.0.0.0 7000
 	barrier added
 }
 
 barrier begun
-((NODE == 2)) || expect 0 listen l 0.0.0.0 7000
+on 1 expect 0 listen l 0.0.0.0 7000
 barrier listening
 unload
-((NODE == 1)) || interfaces
+on 2 interfaces
 barrier interfaces
 files
 spins
@@ -446,6 +446,6 @@ down
 for name in bad_seal bad_index bad_frame late_wakeups; do
 	check "$name is 0" test "$(device_counter $name)" = 0
 done
-((NODE == 2)) || expect 0 release l
+on 1 expect 0 release l
 barrier ended
 finish

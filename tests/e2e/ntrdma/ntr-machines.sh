@@ -22,7 +22,7 @@ server=$(addr4 1)
 dead_ms=5000
 files=/sys/kernel/debug/ntrdma/ntr0
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # The directory gives the machines their numbers, 0 and 1.
 [[ $(<"$files/status") =~ member\ ([01]), ]]
@@ -186,8 +186,8 @@ plug() { echo 1 >/sys/bus/pci/rescan && configure; }
 unload() { rmmod ntrdma; }
 load_again() { insmod /modules/ntrdma.ko && configure; }
 
-# refused ERRNO-TEXT LOG PARAMETER...: two cases: the module is refused, and the log says why.
-refused() {
+# not_inserted ERRNO-TEXT LOG PARAMETER...: two cases: the module is refused, and the log says why.
+not_inserted() {
 	local want=$1 log=$2 said
 	shift 2
 	said=$(insmod /modules/ntrdma.ko "$@" 2>&1) && said=success
@@ -265,10 +265,10 @@ second_life() {
 
 parameters() {
 	rmmod ntrdma
-	refused "Invalid" "members must be" members=1
-	refused "Invalid" "members must be" members=17
-	refused "Invalid" "ivshmem must be" ivshmem=on
-	refused "Invalid" "ivshmem must be" "ivshmem=$pci,"
+	not_inserted "Invalid" "members must be" members=1
+	not_inserted "Invalid" "members must be" members=17
+	not_inserted "Invalid" "ivshmem must be" ivshmem=on
+	not_inserted "Invalid" "ivshmem must be" "ivshmem=$pci,"
 	foreign
 }
 

@@ -24,7 +24,7 @@ dead_ms=5000
 files=/sys/kernel/debug/ntrdma/ntr0
 ntr=/sys/class/infiniband/$RDMADEV/ntr
 pci=$(basename "$(readlink -f /sys/bus/pci/drivers/ntrdma/0*)")
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 # member: set "member" to the number of this machine.
 member() { [[ $(<"$files/status") =~ member\ ([0-9]+), ]] && member=${BASH_REMATCH[1]}; }

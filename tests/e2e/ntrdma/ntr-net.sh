@@ -33,7 +33,7 @@ streams() {
 	shift
 	((NODE == 2)) || { "$net" serve 7100 "$count" & server=$!; }
 	barrier serving
-	((NODE == 1)) || sleep 0.5
+	on 2 sleep 0.5
 	"$@"
 	[[ -z $server ]] || wait "$server"
 	barrier served
@@ -135,7 +135,7 @@ bridge() {
 		ip addr add 10.58.6.1/24 dev "$NETDEV"
 	fi
 	barrier bridge
-	((NODE == 2)) || check "echo requests through a bridge" within 10 "$net" ping 10.58.6.2 3 1000
+	on 1 check "echo requests through a bridge" within 10 "$net" ping 10.58.6.2 3 1000
 	barrier bridged
 	if ((NODE == 2)); then
 		ip link set "$NETDEV" nomaster
@@ -170,7 +170,7 @@ namespace() {
 }
 
 downs() {
-	((NODE == 1)) || ip link set "$NETDEV" down
+	on 2 ip link set "$NETDEV" down
 	if ((NODE == 1)); then
 		within 2 carrier_is 0
 		ok $? "the carrier is off while the other interface is down"
@@ -187,7 +187,7 @@ downs() {
 	within 2 port_is ACTIVE
 	ok $? "the port is active with carrier"
 	barrier upped
-	((NODE == 2)) || ip neigh flush dev "$NETDEV"
+	on 1 ip neigh flush dev "$NETDEV"
 	barrier flushed
 	check "echo requests with another address" "$net" ping "$there" 3 1000
 	barrier renamed

@@ -26,7 +26,7 @@ class=/sys/class/net/$NETDEV
 driver=/sys/bus/ntb/drivers/ntrdma
 twin=/sys/module/ntr_twin/parameters
 set_sysctl net/ipv4/ping_group_range "0 0"
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 
 carrier_is() { [[ -e $class && $(<"$class/carrier") == "$1" ]]; }
 port_is() { [[ $(<"/sys/class/infiniband/$RDMADEV/ports/1/state") == *"$1"* ]]; }
@@ -45,10 +45,10 @@ set_twin() {
 
 # shown_up: give this node its end of the bridge, whose devices are new. ntr1 must get the name ntr2 before ntr0 gets ntr1.
 shown_up() {
-	((NODE == 1)) || outside ip link set ntr1 netns node2
+	on 2 outside ip link set ntr1 netns node2
 	((NODE == 1)) || WINDOW=0 link_up 2 ntr1
 	barrier second
-	((NODE == 2)) || outside ip link set ntr0 netns node1
+	on 1 outside ip link set ntr0 netns node1
 	((NODE == 2)) || WINDOW=0 link_up 1 ntr0
 	barrier first
 	within 5 carrier_is 1
@@ -81,8 +81,8 @@ stream() {
 	local server=
 	((NODE == 2)) || { "$net" serve 7100 1 & server=$!; }
 	barrier serving
-	((NODE == 1)) || sleep 0.5
-	((NODE == 1)) || check "$4" "$net" send "$1" 7100 "$2" "$3"
+	on 2 sleep 0.5
+	on 2 check "$4" "$net" send "$1" 7100 "$2" "$3"
 	[[ -z $server ]] || wait "$server"
 	barrier served
 }
@@ -132,7 +132,7 @@ connected() {
 
 # back DESCRIPTION: the connection of node 2 is there again.
 back() {
-	((NODE == 1)) || check "the connection is back: $1" within 20 connected
+	on 2 check "the connection is back: $1" within 20 connected
 	barrier back
 }
 
@@ -147,7 +147,7 @@ unloaded() {
 		kt_is 0 "each request completed once, and failed only at a lost connection: $kt_text"
 	fi
 	barrier stopped
-	((NODE == 2)) || expect 0 server end
+	on 1 expect 0 server end
 	[[ $(device_counter late_wakeups) == 0 ]]
 	ok $? "no doorbell is lost under load: $2 ($(device_counter late_wakeups))"
 }
@@ -170,13 +170,13 @@ busy() {
 
 pulled() {
 	local before=$SECONDS
-	((NODE == 2)) || set_twin cable 0
+	on 1 set_twin cable 0
 	within 2 carrier_is 0
 	ok $? "the carrier is off without a cable"
 	within 2 port_is DOWN
 	ok $? "the port is down without a cable"
 	barrier pulled
-	((NODE == 2)) || set_twin cable 1
+	on 1 set_twin cable 1
 	within 2 carrier_is 1
 	ok $? "the carrier is back with the cable"
 	within 2 port_is ACTIVE
@@ -192,7 +192,7 @@ blinked() {
 	local before
 	before=$(device_counter sessions)
 	barrier counted
-	((NODE == 2)) || set_twin cable 0 cable 1
+	on 1 set_twin cable 0 cable 1
 	more_sessions() { (($(device_counter sessions) > before)); }
 	within 5 more_sessions
 	ok $? "a new session follows a link that was away for a moment: $before, $(device_counter sessions)"
@@ -226,11 +226,11 @@ unbound() {
 
 # Node 1 rings the doorbell of its own end, as a peer would that sends nothing.
 storm() {
-	((NODE == 2)) || set_twin storm 300
+	on 1 set_twin storm 300
 	barrier rung
 	((NODE == 2)) || (($(device_counter doorbell_storms) > 0))
 	ok $? "a storm is noticed: $(device_counter doorbell_storms)"
-	((NODE == 2)) || check "the log names the doorbell" logged "doorbell 0 rings without work"
+	on 1 check "the log names the doorbell" logged "doorbell 0 rings without work"
 	passes "after a storm"
 }
 
@@ -315,7 +315,7 @@ engine() {
 
 says_bells() { logged "hello of peer . is refused: bad_bells"; }
 
-refused() {
+refusals() {
 	barrier refused
 	if ((NODE == 1)); then
 		rmmod ntrdma
@@ -375,16 +375,16 @@ clients() {
 	# ntb_transport does not free all entries of its queues (7.3: ntb_transport_setup_qp_mw()), which kmemleak reports.
 	[[ -e /sys/kernel/debug/kmemleak ]] || packets
 	barrier packets
-	((NODE == 2)) || insmod /modules/ntrdma.ko
-	((NODE == 2)) || check "ntrdma gets the bridge after them" within 5 devices_are
+	on 1 insmod /modules/ntrdma.ko
+	on 1 check "ntrdma gets the bridge after them" within 5 devices_are
 	barrier after-clients
 	shown_up "after other clients"
 }
 
 # Packets pass by ntb_netdev.
 packets() {
-	((NODE == 2)) || insmod /modules/ntb_transport.ko
-	((NODE == 2)) || insmod /modules/ntb_netdev.ko
+	on 1 insmod /modules/ntb_transport.ko
+	on 1 insmod /modules/ntb_netdev.ko
 	barrier netdev
 	within 5 outside ip link show dev "eth$((NODE - 1))" >/dev/null
 	outside ip link set "eth$((NODE - 1))" name ntb0 netns "node$NODE"
@@ -394,8 +394,8 @@ packets() {
 	sleep 1
 	check "ntb_netdev: echo requests" within 10 "$net" ping "10.58.7.$((3 - NODE))" 3 1000
 	barrier pinged
-	((NODE == 2)) || rmmod ntb_netdev
-	((NODE == 2)) || rmmod ntb_transport
+	on 1 rmmod ntb_netdev
+	on 1 rmmod ntb_transport
 }
 
 barrier begun
@@ -426,7 +426,7 @@ reload "an inbox aligned on 4 MiB" storm_bells=20 -- unsafe 0 align $((4 << 20))
 passes "an inbox aligned on 4 MiB"
 storm
 engine
-refused
+refusals
 # ntb_transport reads.
 [[ $(<$twin/reads) == 0 ]]
 ok $? "nobody reads the window to the peer: $(<$twin/reads)"

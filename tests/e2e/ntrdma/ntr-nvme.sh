@@ -34,7 +34,7 @@ bind() {
 # export_disk: make a memory disk, and export it by the kernel's target.
 export_disk() {
 	modprobe nvmet-rdma && modprobe brd rd_nr=1 rd_size=$((megabytes * 1024)) &&
-		{ mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; } &&
+		mount_configfs &&
 		mkdir -p "$subsystem/namespaces/1" "$port" &&
 		echo 1 >"$subsystem/attr_allow_any_host" &&
 		echo /dev/ram0 >"$subsystem/namespaces/1/device_path" &&

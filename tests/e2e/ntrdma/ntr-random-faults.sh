@@ -30,7 +30,7 @@ is_up() {
 
 barrier begun
 # shellcheck disable=SC2086 # words of a command
-((NODE == 2)) || expect 0 server "$server" 7000 backlog=512 $options
+on 1 expect 0 server "$server" 7000 backlog=512 $options
 barrier listening
 if ((NODE == 2)); then
 	for name in $names; do
@@ -57,6 +57,6 @@ if ((NODE == 2)); then
 	done
 fi
 barrier stopped
-((NODE == 2)) || expect 0 server end
+on 1 expect 0 server end
 same_resources "$before" "resources are as before"
 finish

@@ -167,11 +167,11 @@ hostile() {
 faults() {
 	local debug=/sys/kernel/debug
 	[[ $KERNEL == *debug* ]] || return 0
-	mountpoint -q $debug || mount -t debugfs none $debug
-	echo 0 >$debug/failslab/probability
-	echo -1 >$debug/failslab/times
-	echo N >$debug/failslab/ignore-gfp-wait
-	echo Y >$debug/fail_page_alloc/ignore-gfp-wait
+	mount_debugfs
+	echo 0 >"$debug/failslab/probability"
+	echo -1 >"$debug/failslab/times"
+	echo N >"$debug/failslab/ignore-gfp-wait"
+	echo Y >"$debug/fail_page_alloc/ignore-gfp-wait"
 	check "a program creates objects while one allocation fails" timeout 600 \
 		/add/uhostile "$RDMADEV" "$(gid_of)" faults 2000
 }
@@ -227,14 +227,14 @@ barrier begun
 with_manager
 without_manager
 barrier transferred
-((NODE == 1)) || cases
+on 2 cases
 barrier cases
-((NODE == 1)) || faults
-((NODE == 1)) || hostile "$@"
+on 2 faults
+on 2 hostile "$@"
 barrier hostile
 same_resources "$before" "resources are as before"
 barrier same
-((NODE == 1)) || beside_rxe
+on 2 beside_rxe
 # rxe is built into User-mode Linux.
 [[ $NODE == 1 || $KERNEL == uml* ]] || without_rxe
 barrier rxe

@@ -20,13 +20,8 @@
 name=${RFM#/dev/}
 config=/sys/kernel/config/vrfm
 
-mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+mount_configfs
 export LD_LIBRARY_PATH=/add
-
-# put FILE VALUE: write VALUE into FILE.
-put() {
-	echo "$2" >"$1"
-}
 
 # make SIZE: create this node's device without peers, and enable it.
 make() {

@@ -22,21 +22,16 @@ name=${RFM#/dev/}
 unit=${name#rfm2g}
 config=/sys/kernel/config/vrfm
 
-mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+mount_configfs
 export LD_LIBRARY_PATH=/add
-
-# put FILE VALUE: write VALUE into FILE.
-put() {
-	echo "$2" >"$1"
-}
 
 util() {
 	rfm2g_util -d "$unit" "$@" 2>&1
 }
 
-# says STATUS PATTERN ARGUMENT...: run the tool with these arguments as one case, which passes if the exit status is
+# prints STATUS PATTERN ARGUMENT...: run the tool with these arguments as one case, which passes if the exit status is
 # STATUS and the output matches PATTERN.
-says() {
+prints() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
 	said=$(util "$@") || status=$?
@@ -46,69 +41,69 @@ says() {
 }
 
 identity() {
-	says 0 "board id 0x65 (5565)" boardid
-	says 0 "node id 0x0$NODE" nodeid
-	says 0 "size 1048576 (0x100000)" size
-	says 0 "first offset 0x00000000" first
-	says 0 "device name \"$RFM\"" devname
-	says 0 'library version "R09.00 krdma"' dllversion
-	says 0 'driver version "krdma *"' driverversion
-	says 0 "*reading *from mapped memory*device *\"$RFM\", unit $unit*memory *1048576*signal *on*type 0x5565*" config
-	says 0 "status 20: *exceed the memory" errormsg 20
-	says 0 "status 99: unknown status" errormsg 99
+	prints 0 "board id 0x65 (5565)" boardid
+	prints 0 "node id 0x0$NODE" nodeid
+	prints 0 "size 1048576 (0x100000)" size
+	prints 0 "first offset 0x00000000" first
+	prints 0 "device name \"$RFM\"" devname
+	prints 0 'library version "R09.00 krdma"' dllversion
+	prints 0 'driver version "krdma *"' driverversion
+	prints 0 "*reading *from mapped memory*device *\"$RFM\", unit $unit*memory *1048576*signal *on*type 0x5565*" config
+	prints 0 "status 20: *exceed the memory" errormsg 20
+	prints 0 "status 99: unknown status" errormsg 99
 }
 
 memory() {
 	local width
 	for width in 8 16 32; do
-		says 0 "0x*12 at 0x00000010" "poke$width" 0x12 0x10
-		says 0 "0x*12 at 0x00000010" "peek$width" 16
+		prints 0 "0x*12 at 0x00000010" "poke$width" 0x12 0x10
+		prints 0 "0x*12 at 0x00000010" "peek$width" 16
 	done
-	says 0 "0x1122334455667788 at 0x00000020" poke64 1122334455667788 0x20
-	says 0 "0x1122334455667788 at 0x00000020" peek64 0x20
-	says 0 "*0x00000020 55667788 11223344 * |.wfUD3\".|" dump 0x20 4 2
+	prints 0 "0x1122334455667788 at 0x00000020" poke64 1122334455667788 0x20
+	prints 0 "0x1122334455667788 at 0x00000020" peek64 0x20
+	prints 0 "*0x00000020 55667788 11223344 * |.wfUD3\".|" dump 0x20 4 2
 	[[ $(util dump 0 4 4096 | md5sum) == $(util read 0 4 4096 | sed 1d | md5sum) ]]
 	ok $? "dump and read print the same data"
-	says 0 "4 bytes, DMA is not used*0x00000020 55667788 * |.wfU|" read 0x20 4 1
-	says 0 "4 bytes, DMA is not used" read 0x20 4 1 0
-	says 0 "*300 elements written" write 0x4142 0x1000 2 300
-	says 0 "*0x00001250 4142 4142 4142 4142  *" read 0x1000 2 300
-	says 0 "8 elements written" memop ffffffff 0x2000 4 8 0 0 2
-	says 0 "8 elements passed" memop ffffffff 0x2000 4 8 1 0 2
-	says 0 "0x00000002 at 0x0000200c" peek32 0x200c
-	says 1 "failed at 0x00002004: 0x0, not 0x3" memop ffffffff 0x2000 4 8 1 0 1
-	says 0 "4 elements written" memop 0x10 0x2000 4 4 0 0 3
-	says 0 "0xffffffeb at 0x00002004" peek32 0x2004
-	says 0 "1 elements written" memop 1.5 0x2000 4 1 0 1 0
-	says 0 "0x3fc00000 at 0x00002000" peek32 0x2000
-	says 0 "1 elements written" memop 1.5 0x2000 8 1 0 1 0
-	says 0 "0x3ff8000000000000 at 0x00002000" peek64 0x2000
+	prints 0 "4 bytes, DMA is not used*0x00000020 55667788 * |.wfU|" read 0x20 4 1
+	prints 0 "4 bytes, DMA is not used" read 0x20 4 1 0
+	prints 0 "*300 elements written" write 0x4142 0x1000 2 300
+	prints 0 "*0x00001250 4142 4142 4142 4142  *" read 0x1000 2 300
+	prints 0 "8 elements written" memop ffffffff 0x2000 4 8 0 0 2
+	prints 0 "8 elements passed" memop ffffffff 0x2000 4 8 1 0 2
+	prints 0 "0x00000002 at 0x0000200c" peek32 0x200c
+	prints 1 "failed at 0x00002004: 0x0, not 0x3" memop ffffffff 0x2000 4 8 1 0 1
+	prints 0 "4 elements written" memop 0x10 0x2000 4 4 0 0 3
+	prints 0 "0xffffffeb at 0x00002004" peek32 0x2004
+	prints 0 "1 elements written" memop 1.5 0x2000 4 1 0 1 0
+	prints 0 "0x3fc00000 at 0x00002000" peek32 0x2000
+	prints 0 "1 elements written" memop 1.5 0x2000 8 1 0 1 0
+	prints 0 "0x3ff8000000000000 at 0x00002000" peek64 0x2000
 }
 
 wrong_use() {
-	says 1 "error 20: *" peek32 0x100000
-	says 1 "error 24: *" peek32 2
-	says 1 "*error 20: *" read 0xffff0 4 5
-	says 1 "*error 20: *" dump 0xff000 4 1048576
-	says 2 "*is not a number*usage: peek8 OFFSET" peek8 zero
-	says 2 "*is not a number*" peek8 -1
-	says 2 "*is not a number*leading 0*" peek8 010
-	says 2 "*is not a number*leading 0*" poke32 08 0x10
-	says 2 "*is not a number*" peek8 0x100000000
-	says 2 "*does not fit*" poke8 256 0
-	says 2 "usage: peek8 OFFSET" peek8
-	says 2 "usage: peek8 OFFSET" peek8 1 2
-	says 2 "*1, 2, 4 or 8*" dump 0 3 1
-	says 2 "at most 2097152 bytes*" read 0 8 262145
-	says 2 "at most 2097152 bytes*" write 1 0 8 262145
-	says 2 "at most 4294967295 bytes*" memop 0 0 8 536870912 0 0 0
-	says 2 "type 1 is for a width of 4*" memop 0 0 2 1 0 0 1
-	says 2 "*floating-point*" memop 1.5x 0 4 1 0 1 0
-	says 2 "there is no command bogus*" bogus
-	says 2 "peek may be peek8 peek16 peek32 peek64" peek
-	says 0 "board id *" BOARD
-	says 2 "event 13: 0 to 12*" clearevent 13
-	says 2 "state 2: 0 to 1*" setled 2
+	prints 1 "error 20: *" peek32 0x100000
+	prints 1 "error 24: *" peek32 2
+	prints 1 "*error 20: *" read 0xffff0 4 5
+	prints 1 "*error 20: *" dump 0xff000 4 1048576
+	prints 2 "*is not a number*usage: peek8 OFFSET" peek8 zero
+	prints 2 "*is not a number*" peek8 -1
+	prints 2 "*is not a number*leading 0*" peek8 010
+	prints 2 "*is not a number*leading 0*" poke32 08 0x10
+	prints 2 "*is not a number*" peek8 0x100000000
+	prints 2 "*does not fit*" poke8 256 0
+	prints 2 "usage: peek8 OFFSET" peek8
+	prints 2 "usage: peek8 OFFSET" peek8 1 2
+	prints 2 "*1, 2, 4 or 8*" dump 0 3 1
+	prints 2 "at most 2097152 bytes*" read 0 8 262145
+	prints 2 "at most 2097152 bytes*" write 1 0 8 262145
+	prints 2 "at most 4294967295 bytes*" memop 0 0 8 536870912 0 0 0
+	prints 2 "type 1 is for a width of 4*" memop 0 0 2 1 0 0 1
+	prints 2 "*floating-point*" memop 1.5x 0 4 1 0 1 0
+	prints 2 "there is no command bogus*" bogus
+	prints 2 "peek may be peek8 peek16 peek32 peek64" peek
+	prints 0 "board id *" BOARD
+	prints 2 "event 13: 0 to 12*" clearevent 13
+	prints 2 "state 2: 0 to 1*" setled 2
 	[[ $(rfm2g_util -d 9 nodeid 2>&1) == *"there is no /dev/rfm2g9"* ]]
 	ok $? "a device that does not exist is refused"
 	[[ $(rfm2g_util -d /dev/null nodeid 2>&1) == *"not an RFM2g device"* ]]
@@ -130,67 +125,67 @@ wrong_use() {
 settings() {
 	local name
 	for name in led darkondark loopback parityenable piobyteswap dmabyteswap; do
-		says 0 "* OFF" "get$name"
-		says 0 "* ON" "set$name" 1
-		says 0 "* ON" "get$name"
-		says 0 "* OFF" "set$name" 0
+		prints 0 "* OFF" "get$name"
+		prints 0 "* ON" "set$name" 1
+		prints 0 "* ON" "get$name"
+		prints 0 "* OFF" "set$name" 0
 	done
-	says 0 "transmitter ON" gettransmit
-	says 0 "transmitter OFF" settransmit 0
-	says 0 "transmitter ON" settransmit 1
-	says 0 "the ring is intact" checkring
-	says 0 "own data was ON" clearowndata
-	says 0 "own data was OFF" clearowndata
-	says 0 "memory offset 0x00000000" getmemoryoffset
-	says 0 "" setmemoryoffset 0
-	says 1 "error 6: *" setmemoryoffset 1
-	says 1 "error 8: *" getslidingwindow
-	says 1 "error 8: *" setslidingwindow 0
-	says 0 "DMA threshold 4294967295" getthreshold
-	says 0 "*DMA threshold 64*mapped at 0x*64 bytes, DMA is used*unmapped 4096 bytes*" \
+	prints 0 "transmitter ON" gettransmit
+	prints 0 "transmitter OFF" settransmit 0
+	prints 0 "transmitter ON" settransmit 1
+	prints 0 "the ring is intact" checkring
+	prints 0 "own data was ON" clearowndata
+	prints 0 "own data was OFF" clearowndata
+	prints 0 "memory offset 0x00000000" getmemoryoffset
+	prints 0 "" setmemoryoffset 0
+	prints 1 "error 6: *" setmemoryoffset 1
+	prints 1 "error 8: *" getslidingwindow
+	prints 1 "error 8: *" setslidingwindow 0
+	prints 0 "DMA threshold 4294967295" getthreshold
+	prints 0 "*DMA threshold 64*mapped at 0x*64 bytes, DMA is used*unmapped 4096 bytes*" \
 		-c "setthreshold 64" -c getthreshold -c "mapuser 40000000 1" -c "read 0 4 16 0" -c unmapuser
-	says 0 "mapped at 0x*unmapped 5000 bytes*" -c "mapuserbytes 40000000 5000" -c unmapuserbytes
-	says 1 "error 12: *" unmapuser
-	says 0 "debug flags 0x00000001 error" getdebug
-	says 0 "debug flags 0x00040001 error dma" -c "setdebug dma" -c getdebug
-	says 0 "debug flags 0x00000001 error" -c "setdebug -dma" -c getdebug
-	says 2 "flug is not a debug flag*" setdebug flug
+	prints 0 "mapped at 0x*unmapped 5000 bytes*" -c "mapuserbytes 40000000 5000" -c unmapuserbytes
+	prints 1 "error 12: *" unmapuser
+	prints 0 "debug flags 0x00000001 error" getdebug
+	prints 0 "debug flags 0x00040001 error dma" -c "setdebug dma" -c getdebug
+	prints 0 "debug flags 0x00000001 error" -c "setdebug -dma" -c getdebug
+	prints 2 "flug is not a debug flag*" setdebug flug
 }
 
 registers() {
-	says 0 "0x0$NODE at 0x00000004 of register set 2" readreg 2 4 1
-	says 0 "0x00000fed at*" -c "writereg 2 0x18 4 0xfed" -c "readreg 2 0x18 4"
-	says 0 "0x00000fff at*" -c "setreg 2 0x18 4 0x12" -c "readreg 2 0x18 4"
-	says 0 "0x00000ff0 at*" -c "clearreg 2 0x18 4 0xf" -c "readreg 2 0x18 4"
-	says 0 "*0x00000000 * 65 *" displayreg 2 0 1 8
-	says 1 "register set 2 has 64 bytes" displayreg 2 60 4 2
-	says 1 "error 13: *" readreg 2 61 4
-	says 1 "error 12: *" readreg 1 0 4
-	says 1 "this device has no flash memory" flashcard
+	prints 0 "0x0$NODE at 0x00000004 of register set 2" readreg 2 4 1
+	prints 0 "0x00000fed at*" -c "writereg 2 0x18 4 0xfed" -c "readreg 2 0x18 4"
+	prints 0 "0x00000fff at*" -c "setreg 2 0x18 4 0x12" -c "readreg 2 0x18 4"
+	prints 0 "0x00000ff0 at*" -c "clearreg 2 0x18 4 0xf" -c "readreg 2 0x18 4"
+	prints 0 "*0x00000000 * 65 *" displayreg 2 0 1 8
+	prints 1 "register set 2 has 64 bytes" displayreg 2 60 4 2
+	prints 1 "error 13: *" readreg 2 61 4
+	prints 1 "error 12: *" readreg 1 0 4
+	prints 1 "this device has no flash memory" flashcard
 }
 
 events() {
-	says 0 "interrupt 1: enabled" enableevent 1
-	says 0 "interrupt 1: disabled" disableevent 1
-	says 1 "waiting for interrupt 2*error 3: *" wait 2 100
-	says 1 "error 33: *" cancelwait 2
-	says 0 "interrupt 1 sent to node 200 (0xc8)" send 1 200 0x55
-	says 0 "interrupt 4 sent to all nodes" send 4 0xffff
-	says 1 "error 41: *" send 1 "$NODE"
-	says 1 "error 13: *" send 5 200
-	says 1 "error 12: *" send 1 256
-	says 0 "all events: cleared" clearevent 12
-	says 0 "reset: cleared" clearevent 0
-	says 0 "all events: count cleared" cleareventcount 12
-	says 0 " 1 interrupt 1 *0" geteventcount 1
+	prints 0 "interrupt 1: enabled" enableevent 1
+	prints 0 "interrupt 1: disabled" disableevent 1
+	prints 1 "waiting for interrupt 2*error 3: *" wait 2 100
+	prints 1 "error 33: *" cancelwait 2
+	prints 0 "interrupt 1 sent to node 200 (0xc8)" send 1 200 0x55
+	prints 0 "interrupt 4 sent to all nodes" send 4 0xffff
+	prints 1 "error 41: *" send 1 "$NODE"
+	prints 1 "error 13: *" send 5 200
+	prints 1 "error 12: *" send 1 256
+	prints 0 "all events: cleared" clearevent 12
+	prints 0 "reset: cleared" clearevent 0
+	prints 0 "all events: count cleared" cleareventcount 12
+	prints 0 " 1 interrupt 1 *0" geteventcount 1
 	(($(util geteventcount 12 | wc -l) == 12))
 	ok $? "geteventcount 12 prints a line for each event"
-	says 0 "interrupt 3: callback enabled*3 interrupt 3 *callback enabled *interrupt 3: callback disabled" \
+	prints 0 "interrupt 3: callback enabled*3 interrupt 3 *callback enabled *interrupt 3: callback disabled" \
 		-c "enablecallback 3" -c enablecallback -c "disablecallback 3"
-	says 1 "error 31: *" disablecallback 3
-	says 0 "*127 no*sync loss *1 no*" -c drvspecific -c stat -c "flushqueue 1" -c return -c nodeid
-	says 2 "there is no command stat*" stat
-	says 2 "*no command nodeid*" -c drvspecific -c nodeid
+	prints 1 "error 31: *" disablecallback 3
+	prints 0 "*127 no*sync loss *1 no*" -c drvspecific -c stat -c "flushqueue 1" -c return -c nodeid
+	prints 2 "there is no command stat*" stat
+	prints 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
 # frozen PID: the wait of the task PID continues after the task was frozen and thawed.
@@ -229,13 +224,13 @@ cancelled() {
 }
 
 repeated() {
-	says 0 "0x00 at 0x00003000*0x00 at 0x00003000" repeat 2 peek8 0x3000
-	says 0 "1: 0x00*2: 0x00*3: 0x00*" repeat -p 3 peek8 0x3000
-	says 1 "1: error 24*" repeat -p 3 peek16 1
-	says 1 "repeat cannot be repeated" repeat 2 repeat 2 peek8 0
-	says 2 "*usage: repeat*" repeat x peek8 0
-	says 2 "usage: repeat*" repeat 3
-	says 0 "*0x00003000 00000000 *" repeat 1 dump 0x3000 4 1
+	prints 0 "0x00 at 0x00003000*0x00 at 0x00003000" repeat 2 peek8 0x3000
+	prints 0 "1: 0x00*2: 0x00*3: 0x00*" repeat -p 3 peek8 0x3000
+	prints 1 "1: error 24*" repeat -p 3 peek16 1
+	prints 1 "repeat cannot be repeated" repeat 2 repeat 2 peek8 0
+	prints 2 "*usage: repeat*" repeat x peek8 0
+	prints 2 "usage: repeat*" repeat 3
+	prints 0 "*0x00003000 00000000 *" repeat 1 dump 0x3000 4 1
 }
 
 # Run scripts on stdin, as they exist for the tool of the cards: the first line names the device.
@@ -249,7 +244,7 @@ script() {
 	ok $? "a valid script on stdin without exit and last newline exits with 0"
 	rfm2g_util </dev/null >/dev/null
 	ok $(($? != 1)) "an empty script without a device exits with 1"
-	says 1 "error 24: *" -c "peek16 1" -c nodeid
+	prints 1 "error 24: *" -c "peek16 1" -c nodeid
 	((${#said} < 1000))
 	ok $? "-c ends at the first command that fails"
 }
@@ -270,20 +265,20 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	ok $? "performancetest -j prints consistent JSON"
 	[[ $(rfm2g_util -d "$unit" repeat -p 2 performancetest -s 0.01 -n 4,8 | grep -c "^write *8 ") == 2 ]]
 	ok $? "repeat of performancetest measures all sizes again"
-	says 0 "*write  1048576 *" performancetest -s 0.001
-	says 2 "*usage: performancetest*" performancetest -n 4,x
-	says 2 "*usage: performancetest*" performancetest -s 0
-	says 1 "*error 20: *" performancetest -s 0.01 -n 2097152
+	prints 0 "*write  1048576 *" performancetest -s 0.001
+	prints 2 "*usage: performancetest*" performancetest -n 4,x
+	prints 2 "*usage: performancetest*" performancetest -s 0
+	prints 1 "*error 20: *" performancetest -s 0.01 -n 2097152
 	util pong 0x8000 $((4 * slow)) >"$results/pong" &
 	sleep 0.5
-	says 0 "200 round trips: *" ping 0x8000 200
+	prints 0 "200 round trips: *" ping 0x8000 200
 	wait $!
 	[[ $(<"$results/pong") == "answered 200 times" ]]
 	ok $? "pong answers all pings: $(<"$results/pong")"
-	says 1 "nobody answers*" ping 0x8000 1
+	prints 1 "nobody answers*" ping 0x8000 1
 	util pong 0x8000 $((4 * slow)) >"$results/pong" &
 	sleep 0.5
-	says 0 "5 round trips: *" ping 0x8000 5
+	prints 0 "5 round trips: *" ping 0x8000 5
 	wait $!
 }
 
@@ -292,10 +287,10 @@ window() {
 	check "a closed device of 1M is disabled" put "$config/$name/enable" 0
 	check "the size of a disabled device is changed to 64M" put "$config/$name/size" 64M
 	check "a device of 64M is enabled" put "$config/$name/enable" 1
-	says 0 "sliding window of 64 MByte at 0x00000000" getslidingwindow
-	says 0 "" setslidingwindow 0
-	says 1 "error 12: *" setslidingwindow 4096
-	says 1 "error 20: *" setslidingwindow 0x4000000
+	prints 0 "sliding window of 64 MByte at 0x00000000" getslidingwindow
+	prints 0 "" setslidingwindow 0
+	prints 1 "error 12: *" setslidingwindow 4096
+	prints 1 "error 20: *" setslidingwindow 0x4000000
 }
 
 mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" 1M &&

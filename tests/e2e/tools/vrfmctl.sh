@@ -27,8 +27,7 @@ config=/sys/kernel/config/vrfm
 conf=$results/vrfm.conf
 export LD_LIBRARY_PATH=/add
 
-# says STATUS PATTERN COMMAND...: run COMMAND as one case, which passes if its exit status is STATUS and its output matches
-# PATTERN.
+# says STATUS PATTERN COMMAND...: do the same as says() of lib.sh, without the message about the device of the other node.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -357,7 +356,7 @@ assert second['peers'][0]['received_per_s'] > 100000, second"
 	ok $? "top as JSON has the rates of a writer of 8 KiB blocks: $(tail -n 1 "$results/top")"
 	barrier rated
 	# Both nodes wrote to the same range, so node 1 writes that range again to make both memories equal.
-	((NODE == 2)) || rfm fill 131072 500000 9
+	on 1 rfm fill 131072 500000 9
 	rfm_settle
 	barrier filled
 }
@@ -467,11 +466,11 @@ refusing() {
 	says 1 "*\"joined\":false,*\"why\":\"$why\"}\]}" vrfmctl --json -t 0.5 join "$name"
 	says 1 "*: 0 of 1 peers linked, waits for $other*node $other is down since *, $why" vrfmctl -t 0.5 join "$name"
 	barrier refused
-	((NODE == 1)) || ctl 0 "" down
+	on 2 ctl 0 "" down
 	barrier left
 	# The last error replaces an earlier refusal.
 	((NODE == 2)) || check "peers shows the last error after the peer has gone down" within 40 is_told "$(addr4 2):5565, Connection refused"
-	((NODE == 2)) || ctl 0 "" down
+	on 1 ctl 0 "" down
 	# The kernel of node 2 must refuse the connections of node 1, so node 2 has to run until here.
 	barrier told
 }
@@ -483,7 +482,7 @@ late_is_named() {
 
 # With a slow peer, "vrfmctl bench" ends in time. If its flush times out, it names the peer.
 slow_peer() {
-	((NODE == 1)) || network delay 400ms
+	on 2 network delay 400ms
 	barrier slow
 	if ((NODE == 1)); then
 		local begun=$SECONDS said
@@ -498,7 +497,7 @@ slow_peer() {
 		wait $!
 	fi
 	barrier slow.over
-	((NODE == 1)) || network
+	on 2 network
 	barrier fast
 }
 
@@ -514,7 +513,7 @@ rm -f "$conf"
 wrong
 wrong_rights
 barrier alone
-((NODE == 2)) || leftovers
+on 1 leftovers
 barrier leftovers
 joining
 peers

@@ -25,24 +25,12 @@
 
 before=$(resources)
 
-# is OFFSET VALUE TEXT: one case, which passes if the word at OFFSET is VALUE.
-is() {
-	local value
-	value=$(rfm peek "$1")
-	[[ $value == "$2" ]]
-	ok $? "$3: $value"
-}
-
-settled() {
-	rfm_is ready "$@" && rfm_complete
-}
-
-# equal TEXT: check on nodes 1 to 3 that this node is linked with the two others and complete, and that the memories of
+# survivors_equal TEXT: check on nodes 1 to 3 that this node is linked with the two others and complete, and that the memories of
 # nodes 1 to 3 become equal.
-equal() {
+survivors_equal() {
 	local others
 	mapfile -t others < <(seq 3 | grep -vx "$NODE")
-	check "node $NODE is linked and complete ($1)" within 30 settled "${others[@]}"
+	check "node $NODE is linked and complete ($1)" within 30 rfm_joined "${others[@]}"
 	check "$1" within 30 same "${1// /-}"
 }
 
@@ -60,7 +48,7 @@ begun() {
 
 network_ready
 check "node $NODE creates a device with three peers" rfm_make 1M keepalive_ms=5000
-check "node $NODE is linked and complete" within 60 settled
+check "node $NODE is linked and complete" within 60 rfm_joined
 barrier linked
 if ((NODE == 4)); then
 	for i in 1 2 3; do
@@ -72,7 +60,7 @@ fi
 barrier written
 # Node i has received the words 1 to i from node 4, and may have loaded the other words from a peer.
 for i in 1 2 3; do
-	((i > NODE || NODE == 4)) || is $((4096 * i)) $((10 + i)) "node $NODE has word $i before node 4 removes its device"
+	((i > NODE || NODE == 4)) || rfm_word_is $((4096 * i)) $((10 + i)) "node $NODE has word $i before node 4 removes its device"
 	barrier "seen$i"
 done
 on 4 check "node 4 removes its device" rfm_unmake
@@ -81,7 +69,7 @@ if ((NODE < 4)); then
 	for i in 1 2 3; do
 		check "node $NODE has word $i after node 4 has removed its device" rfm await $((4096 * i)) $((10 + i)) $((30 * slow))
 	done
-	equal "all survivors are equal after different words"
+	survivors_equal "all survivors are equal after different words"
 fi
 barrier summed
 
@@ -90,7 +78,7 @@ barrier summed
 # packets, because rxe stops if packets are rejected (see network_ready() in lib.sh).
 part=524288
 on 4 check "node 4 recreates its device" rfm_make 1M keepalive_ms=5000 direct=off
-check "node $NODE is linked and complete after node 4 came back" within 60 settled
+check "node $NODE is linked and complete after node 4 came back" within 60 rfm_joined
 on 4 check "all peers have the writes of node 4" rfm_settle
 sleep 0.5
 barrier again
@@ -116,7 +104,7 @@ fi
 barrier left
 [[ $(</exchange/has-1) == "0 0" && $(cat /exchange/has-[23]) == *"1 0"* ]]
 ok $? "node 1 has received no part of the write, another node a part: $(paste -d, /exchange/has-[123])"
-((NODE == 4)) || equal "all survivors are equal after a part of a write"
+((NODE == 4)) || survivors_equal "all survivors are equal after a part of a write"
 barrier equal
 ((NODE == 4)) || check "node $NODE removes its device" rfm_unmake
 same_resources "$before" "no RDMA resource is left"

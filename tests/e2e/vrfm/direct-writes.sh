@@ -35,10 +35,6 @@ if [[ $RDMADEV == siw* ]]; then
 	echo 1 >/proc/sys/net/ipv4/tcp_syn_retries
 fi
 
-own() {
-	/add/own "$RFM" "$@"
-}
-
 # count PEER: print the number of blocks that this node has written directly into the memory of PEER.
 count() {
 	rfm_peer_line "$1" | sed 's/.* directs \([0-9]*\) .*/\1/'
@@ -46,21 +42,6 @@ count() {
 
 direct() {
 	[[ $(rfm_peer_line "$1") == *" direct 1 "* ]]
-}
-
-# equal NAME [NODE]...: wait until the peers NODE, or all peers, have this node's writes. Succeed if all nodes have the
-# same memory.
-equal() {
-	local status=0 name=$1
-	shift
-	barrier "$name-quiet"
-	rfm_settle "$@" || status=1
-	barrier "$name-synced"
-	cat "$RFM" >"/exchange/$name-$NODE"
-	barrier "$name-copied"
-	cmp "/exchange/$name-2" "/exchange/$name-$NODE" || status=1
-	barrier "$name-compared"
-	return "$status"
 }
 
 # more BEFORE PEER TEXT: one case, which passes if more than BEFORE blocks were written directly into the memory of
@@ -75,7 +56,7 @@ more() {
 # Check that the memory is registered once, for both peers together.
 registered_once() {
 	local files=/sys/kernel/debug/krdma
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	((siw)) || (($(grep -c '^0 .* live$' $files/regions) == 1 && $(grep -c ' live$' $files/regions) == 1))
 	ok $? "one registration for two peers: $(grep ' live$' $files/regions)"
 }
@@ -109,12 +90,12 @@ fence() {
 		;;
 	*) check "node $NODE sees words and blocks in order" rfm rising 65536 32768 $((2 * rounds + 1)) $((120 * slow)) ;;
 	esac
-	check "all nodes are equal after words and blocks in turn" equal fence
+	check "all nodes are equal after words and blocks in turn" rfm_equal fence
 	case $NODE in
 	1) check "node 1 writes blocks and their numbers" rfm blocks 4096 20000 "$rounds" ;;
 	*) check "node $NODE sees no number before its block" rfm watch 4096 20000 "$rounds" $((120 * slow)) ;;
 	esac
-	check "all nodes are equal after numbered blocks" equal counted
+	check "all nodes are equal after numbered blocks" rfm_equal counted
 }
 
 # Node 1 writes a block that begins in a page into which node 3 stores, and ends in a page into which node 2 stores.
@@ -137,14 +118,14 @@ beside() {
 		;;
 	esac
 	wait
-	check "all nodes are equal after blocks beside stored words" equal beside
+	check "all nodes are equal after blocks beside stored words" rfm_equal beside
 }
 
 # While a node claims or watches a range, its peers send blocks for that range as messages.
 claimed() {
 	local was said pid begun
 	if ((NODE == 2)); then
-		own claim 262144 65536 /exchange/unclaim >/tmp/claim &
+		rfm_own claim 262144 65536 /exchange/unclaim >/tmp/claim &
 		pid=$!
 		check "node 2 claims a range" within 10 grep -qx 0 /tmp/claim
 	fi
@@ -170,7 +151,7 @@ claimed() {
 	fi
 	barrier watching
 	if ((NODE == 3)); then
-		own watch 263000 4 $((20000 * slow)) >/tmp/watch &
+		rfm_own watch 263000 4 $((20000 * slow)) >/tmp/watch &
 		pid=$!
 		sleep 1
 	fi
@@ -186,7 +167,7 @@ claimed() {
 		((SECONDS - begun < 10 * slow))
 		ok $? "node 3 is notified before its watch times out: $((SECONDS - begun)) s"
 	fi
-	check "all nodes are equal after claims and watches" equal claimed
+	check "all nodes are equal after claims and watches" rfm_equal claimed
 }
 
 # Peers that may write directly have to acknowledge a watch. A watcher must not wait for the acknowledgment of a silent peer.
@@ -194,11 +175,11 @@ silent() {
 	barrier silent-begins
 	on 3 network loss 100%
 	barrier is-silent
-	on 2 results own silent 786000
+	on 2 results own "$RFM" silent 786000
 	barrier silence-over
 	on 3 network
 	check "node $NODE is linked with both peers after node 3 was silent" within 60 rfm_is ready
-	check "all nodes are equal after node 3 was silent" equal silent
+	check "all nodes are equal after node 3 was silent" rfm_equal silent
 }
 
 open_again() {
@@ -228,7 +209,7 @@ cut_off() {
 			network
 		fi
 		barrier "mended$i"
-		check "all nodes are equal after cut $i" equal "cut$i"
+		check "all nodes are equal after cut $i" rfm_equal "cut$i"
 	done
 }
 
@@ -259,7 +240,7 @@ gone() {
 			barrier "alone$i-done"
 		fi
 		check "round $i: node $NODE is linked with both peers" within 60 rfm_is ready
-		check "all nodes are equal after node 1 came back, round $i" equal "gone$i"
+		check "all nodes are equal after node 1 came back, round $i" rfm_equal "gone$i"
 	done
 }
 
@@ -284,7 +265,7 @@ unwanted() {
 		[[ $(count 3) == 0 ]]
 		ok $? "all blocks to node 3 are sent as messages"
 	fi
-	check "all nodes are equal with a peer that rejects direct writes" equal unwanted
+	check "all nodes are equal with a peer that rejects direct writes" rfm_equal unwanted
 }
 
 seed "$((NODE + 41))"

@@ -19,22 +19,8 @@
 
 before=$(resources)
 
-settled() {
-	rfm_is ready && rfm_complete
-}
-
-# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
-# barriers.
-equal() {
-	rfm_settle || return
-	barrier "$1-synced"
-	rfm sum >"/exchange/$1-$NODE"
-	barrier "$1-summed"
-	[[ $(sort -u /exchange/"$1"-[0-9]* | wc -l) == 1 ]]
-}
-
 check "node $NODE creates a device with seven peers" rfm_make 1M
-check "node $NODE is linked with seven peers and complete" within 60 settled
+check "node $NODE is linked with seven peers and complete" within 60 rfm_joined
 barrier linked
 rfm fill $((65536 * NODE)) 60000 "$NODE" && rfm fill 4096 20000 "$NODE"
 ok $? "node $NODE writes a part of its own, and one that all nodes write"
@@ -43,7 +29,7 @@ barrier written
 # writes these words again.
 on 1 rfm fill 4096 20000 9
 barrier once
-check "all nodes are equal after writing at once" equal first
+check "all nodes are equal after writing at once" rfm_equal first
 for ((i = 1; i <= NODES; i++)); do
 	if ((NODE == i)); then
 		check "node $NODE sends an event to all" rfm event 65535 3 $((700 + i))
@@ -57,9 +43,9 @@ if ((NODE == 8)); then
 	check "node 8 removes its device" rfm_unmake
 	check "node 8 creates its device with a new epoch" rfm_make 1M
 fi
-check "node $NODE is linked and complete after node 8 came back" within 60 settled
+check "node $NODE is linked and complete after node 8 came back" within 60 rfm_joined
 barrier back
-check "all nodes are equal after node 8 came back" equal second
+check "all nodes are equal after node 8 came back" rfm_equal second
 barrier over
 check "node $NODE removes its device" rfm_unmake
 barrier gone

@@ -52,8 +52,8 @@ has() {
 	done
 }
 
-# equal ROUND: check that this node is linked with both peers, and has the words that all nodes wrote in ROUND.
-equal() {
+# converged ROUND: check that this node is linked with both peers, and has the words that all nodes wrote in ROUND.
+converged() {
 	check "round $1: node $NODE is linked with both peers" within 60 rfm_is ready
 	barrier "linked$1"
 	check "round $1: node $NODE has the words of all nodes" within 30 has "$1"
@@ -65,7 +65,7 @@ check "node $NODE creates a device with two peers" rfm_make 1M keepalive_ms=500 
 check "node $NODE is linked with both peers" within 60 rfm_is ready
 barrier begun
 check "round 0: node $NODE writes" write 0
-equal 0
+converged 0
 
 # The interface stays down until all links of its node are down, while all nodes write.
 on "$down" check "the interface of node $down goes down" interface_down
@@ -80,7 +80,7 @@ fi
 check "round 2: node $NODE writes" write 2
 barrier written
 on "$down" check "the interface of node $down comes up" up
-equal 2
+converged 2
 check "node $NODE has the words of round 1" has 1
 
 # The interface is down for a shorter time than peers need to detect that.
@@ -88,7 +88,7 @@ on "$down" check "the interface of node $down goes down for a short time" interf
 on "$down" check "the interface of node $down comes up after a short time" up
 barrier blink
 check "round 3: node $NODE writes" write 3
-equal 3
+converged 3
 
 # While the interface is down, remove the device, reload the modules, and create the device.
 on "$down" check "the interface of node $down goes down for a reload" interface_down
@@ -110,7 +110,7 @@ check "node $NODE is linked with both peers after the reload" within 60 rfm_is r
 barrier third-linked
 check "node $NODE has the words of round 3, before the reload of node $down" within 30 has 3
 check "round 5: node $NODE writes" write 5
-equal 5
+converged 5
 
 check "node $NODE removes its device" rfm_unmake
 barrier gone

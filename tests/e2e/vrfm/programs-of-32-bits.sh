@@ -70,7 +70,7 @@ if ! type -P abi-32 >/dev/null; then
 	finish
 	exit
 fi
-mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+mount_configfs
 for size in 64M 1M; do
 	alone $size abi-32 "$RFM" "$NODE" $((${size%M} << 20))
 done

@@ -27,12 +27,7 @@ before=$(resources)
 network_ready
 name=${RFM#/dev/}
 dir=$rfm_config/$name
-mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
-
-# put FILE VALUE: write VALUE into FILE.
-put() {
-	echo "$2" >"$1"
-}
+mount_configfs
 
 # device ID [ATTRIBUTE=VALUE]...: create this node's device with the id ID, and do not enable it yet.
 device() {
@@ -53,32 +48,23 @@ enable_device() {
 	put "$dir/enable" 1
 }
 
-# refused ERROR DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND fails and prints the text ERROR.
-refused() {
-	local wanted=$1 text=$2 told
-	shift 2
-	told=$(LC_ALL=C "$@" 2>&1)
-	[[ $? != 0 && $told == *"$wanted"* ]]
-	ok $? "$text: ${told##*: }"
-}
-
-# logged PATTERN: print the number of log lines about this device that match PATTERN.
-logged() {
+# lines PATTERN: print the number of log lines about this device that match PATTERN.
+lines() {
 	dmesg_node | grep -c "$name: $1"
 }
 
 heard=0
 mark() {
-	heard=$(logged "$1")
+	heard=$(lines "$1")
 }
 
 said() {
-	(($(logged "$1") > heard))
+	(($(lines "$1") > heard))
 }
 
 # once TEXT: succeed if exactly one line with TEXT was logged since "mark TEXT".
 once() {
-	(($(logged "$1") == heard + 1))
+	(($(lines "$1") == heard + 1))
 }
 
 # links ID: print the number of links that peer ID has had so far.
@@ -89,8 +75,8 @@ links() {
 	echo "${line%% *}"
 }
 
-# is STATE ID: succeed if peer ID is in STATE.
-is() {
+# peer_is STATE ID: succeed if peer ID is in STATE.
+peer_is() {
 	rfm_find "peer $2" && [[ $rfm_line == *" $1 "* ]]
 }
 
@@ -111,7 +97,7 @@ turned_away() {
 		check "$1: node $NODE logs the refusal once" once "$text"
 	fi
 	if ((NODE == $3)); then
-		check "$1: the refused node is not linked" is down "$5"
+		check "$1: the refused node is not linked" peer_is down "$5"
 	elif ((NODE == $4)); then
 		[[ $(grep -c "^$name .* refused [2-9]" /proc/rfm2g) == 1 ]]
 		ok $? "$1: each refusal is counted"
@@ -162,11 +148,11 @@ two_in_one() {
 	barrier made
 	if ((NODE < 3)); then
 		check "node 1 has two peers at one address" enable_device
-		check "node $NODE is linked with the valid one of two peers at one address" within 20 is ready $((3 - NODE))
+		check "node $NODE is linked with the valid one of two peers at one address" within 20 peer_is ready $((3 - NODE))
 		sleep 5
 		[[ $(links $((3 - NODE))) == 1 ]]
 		ok $? "the link of the valid peer stays up: $(rfm_peer_line $((3 - NODE)))"
-		((NODE == 2)) || check "node 1 is not linked with the invalid one of two peers at one address" is down 3
+		((NODE == 2)) || check "node 1 is not linked with the invalid one of two peers at one address" peer_is down 3
 	fi
 	barrier looked
 	((NODE == 3)) || check "node $NODE removes its device after two peers at one address" rfm_unmake
@@ -181,7 +167,7 @@ same_id_twice() {
 	esac
 	if ((NODE != 2)); then
 		check "node $NODE is enabled, with node 1 at any address" enable_device
-		check "node $NODE is linked, with node 1 at any address" within 20 is ready $((4 - NODE))
+		check "node $NODE is linked, with node 1 at any address" within 20 peer_is ready $((4 - NODE))
 		# Keep the link for a while before node 2 connects: node 3 must not replace it.
 		sleep 3
 	fi
@@ -196,7 +182,7 @@ same_id_twice() {
 		check "node 2 with the id of a linked node is refused" within 30 said "node 3: refused us: $twice"
 		sleep 6
 		check "node 2 with the id of a linked node logs the refusal once" once "node 3: refused us: $twice"
-		check "node 2 with the id of a linked node is not linked" is down 3
+		check "node 2 with the id of a linked node is not linked" peer_is down 3
 		;;
 	3)
 		check "node 3 logs the refusal of a second node with one id" within 30 said "node 1: refused: $twice"
@@ -209,12 +195,10 @@ same_id_twice() {
 	barrier second
 	((NODE == 2)) || ok $(($(links $((4 - NODE))) != 1)) "the link of the first node with one id stays up: $(links $((4 - NODE)))"
 	barrier judged
-	if ((NODE == 1)); then
-		check "the first node with one id is cut off" network loss 100%
-	fi
+	on 1 check "the first node with one id is cut off" network loss 100%
 	barrier cut
 	if ((NODE == 2)); then
-		check "the second node with one id is linked after the first is cut off" within 40 is ready 3
+		check "the second node with one id is linked after the first is cut off" within 40 peer_is ready 3
 		check "the second node with one id writes a word" rfm poke 64 5
 	elif ((NODE == 3)); then
 		check "node 3 receives the word of the second node with one id" rfm await 64 5 $((60 * slow))
@@ -306,19 +290,6 @@ peers_come_and_go() {
 	done
 }
 
-# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
-# barriers.
-equal() {
-	local status=0
-	rfm_settle || return
-	barrier "$1-synced"
-	cat "$RFM" >"/exchange/$1-$NODE"
-	barrier "$1-copied"
-	cmp "/exchange/$1-1" "/exchange/$1-$NODE" || status=1
-	barrier "$1-compared"
-	return "$status"
-}
-
 toggle() {
 	local i
 	for ((i = 0; i < 100; i++)); do
@@ -345,7 +316,7 @@ toggled() {
 	barrier stops
 	check "node $NODE is linked after node 3 was disabled 100 times" within 60 rfm_is ready
 	barrier linked
-	check "all nodes are equal after node 3 was disabled 100 times" equal toggled
+	check "all nodes are equal after node 3 was disabled 100 times" rfm_equal toggled
 	barrier equal
 	check "node $NODE removes its linked device" rfm_unmake
 	barrier gone
@@ -396,7 +367,7 @@ in_one_line() {
 	barrier wrote
 	on 2 check "vrfm is unloaded while its device is linked" rmmod vrfm
 	barrier unloaded
-	((NODE == 2)) || check "node $NODE notices that node 2 has unloaded vrfm" within 30 is down 2
+	((NODE == 2)) || check "node $NODE notices that node 2 has unloaded vrfm" within 30 peer_is down 2
 	barrier noticed
 	((NODE == 2)) || check "vrfm is unloaded on node $NODE" rmmod vrfm
 	# Load vrfm again, as it was before the scenario.

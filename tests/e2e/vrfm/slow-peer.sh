@@ -42,19 +42,6 @@ mend() {
 	network
 }
 
-# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
-# barriers.
-equal() {
-	local status=0
-	rfm_settle || return
-	barrier "$1-synced"
-	cat "$RFM" >"/exchange/$1-$NODE"
-	barrier "$1-copied"
-	cmp "/exchange/$1-1" "/exchange/$1-$NODE" || status=1
-	barrier "$1-compared"
-	return "$status"
-}
-
 behind() {
 	local line
 	line=$(rfm_peer_line 3)
@@ -98,7 +85,7 @@ cut_off() {
 	on 3 mend
 	check "node $NODE is linked with both peers after node 3 was cut off" within 60 rfm_is ready
 	barrier back
-	check "all nodes are equal after node 3 was cut off" equal back
+	check "all nodes are equal after node 3 was cut off" rfm_equal back
 }
 
 # Node 3 is cut off. The link to node 3 is still up, and its window is full, so non-blocking writes are refused.
@@ -122,11 +109,11 @@ impatient() {
 	on 3 mend
 	check "node $NODE is linked with both peers after non-blocking writes" within 60 rfm_is ready
 	barrier patient
-	check "all nodes are equal after non-blocking writes" equal patient
+	check "all nodes are equal after non-blocking writes" rfm_equal patient
 }
 
 # Node 3 is left behind also if all writes are non-blocking. In this case no writer waits for node 3.
-refused() {
+refusing() {
 	local times on_end
 	barrier refusing
 	on 3 cut loss 100%
@@ -142,7 +129,7 @@ refused() {
 	on 3 mend
 	check "node $NODE is linked with both peers after non-blocking writes alone" within 60 rfm_is ready
 	barrier relinked
-	check "all nodes are equal after non-blocking writes alone" equal refused
+	check "all nodes are equal after non-blocking writes alone" rfm_equal refused
 }
 
 # stores CLAIMED: run a loop that stores each millisecond while node 3 is cut off. The loop claims its range if CLAIMED
@@ -178,7 +165,7 @@ stored() {
 		on 3 mend
 		check "node $NODE is linked with both peers after stores, claimed $claimed" within 60 rfm_is ready
 		barrier "stored-$claimed-back"
-		check "all nodes are equal after stores, claimed $claimed" equal "stored-$claimed"
+		check "all nodes are equal after stores, claimed $claimed" rfm_equal "stored-$claimed"
 	done
 }
 
@@ -194,7 +181,7 @@ everybody() {
 	on 3 mend
 	check "node $NODE is linked with both peers after all nodes wrote" within 60 rfm_is ready
 	barrier fast
-	check "all nodes are equal after all nodes wrote" equal everybody
+	check "all nodes are equal after all nodes wrote" rfm_equal everybody
 }
 
 # nobody_behind: succeed if no peer has fallen behind since the device was created.
@@ -225,7 +212,7 @@ large() {
 		mend
 	fi
 	barrier wide
-	check "all nodes are equal after a block of 8 MiB" equal large
+	check "all nodes are equal after a block of 8 MiB" rfm_equal large
 }
 
 # vrfm stores a block in steps. overload_ms limits the sum of the waits in all steps of a MiB.
@@ -245,7 +232,7 @@ steps() {
 	barrier slowest
 	check "node $NODE is linked with both peers after a block of several steps" within 60 rfm_is ready
 	barrier mended
-	check "all nodes are equal after a block of several steps" equal steps
+	check "all nodes are equal after a block of several steps" rfm_equal steps
 }
 
 # rests MS: succeed if node 3 stays left behind for more than MS ms from now on.
@@ -274,7 +261,7 @@ unsynced() {
 # behind long before node 1 lets it catch up.
 notified() {
 	another 2M "$overload_ms"
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	shows $((NODE == 3 ? 1 : 3)) 5 0 "the status page shows no peer that was left behind"
 	on 3 cut delay 200ms
 	barrier late
@@ -306,7 +293,7 @@ notified() {
 	on 3 mend
 	check "node $NODE is linked with both peers after node 3 was notified" within 60 rfm_is ready
 	barrier notified
-	check "all nodes are equal after node 3 was notified" equal notified
+	check "all nodes are equal after node 3 was notified" rfm_equal notified
 }
 
 writes_directly() {
@@ -343,7 +330,7 @@ killed() {
 	on 3 mend
 	check "node $NODE is linked with both peers after a killed read()" within 60 rfm_is ready
 	barrier killed
-	check "all nodes are equal after a killed read()" equal killed
+	check "all nodes are equal after a killed read()" rfm_equal killed
 }
 
 tuned_is() {
@@ -390,13 +377,13 @@ tuned() {
 	on 3 mend
 	check "node $NODE is linked with both peers after tuning" within 60 rfm_is ready
 	barrier tuned-back
-	check "all nodes are equal after tuning" equal tuned
+	check "all nodes are equal after tuning" rfm_equal tuned
 }
 
 check "node $NODE creates a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "node $NODE is linked with both peers" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- stored cut_off impatient refused everybody large steps notified killed tuned
+(($# > 0)) || set -- stored cut_off impatient refusing everybody large steps notified killed tuned
 for case in "$@"; do
 	$case
 done

@@ -30,16 +30,6 @@ diary=$results/diary
 history=
 declare -A events
 
-settled() {
-	rfm_is ready && rfm_complete
-}
-
-# for_a_while MIN MAX: sleep for a random time of MIN to MAX seconds.
-for_a_while() {
-	random $((($2 - $1) * 1000))
-	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
-}
-
 begin_writing() {
 	/add/rfm "$RFM" churn $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" 100000 "$diary" &
 	writer=$!
@@ -111,7 +101,7 @@ apart() {
 	ip neigh | sed 's/^/# /'
 	rdma resource show cm_id 2>/dev/null | sed 's/^/# /'
 	rdma resource show qp | sed 's/^/# /'
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	grep -r . /sys/kernel/debug/krdma | sed 's/^/# /' | head -n 100
 	sed 's/^/# /' /proc/rfm2g
 }
@@ -132,7 +122,7 @@ kinds=(unplugged lossy killed adapter restarted)
 seed "${2:-$((10#$(date +%N) % 32768))}"
 network_ready
 check "node $NODE creates a device with two peers" make_device
-check "node $NODE is linked and complete before the storm" within 30 settled
+check "node $NODE is linked and complete before the storm" within 30 rfm_joined
 barrier linked
 begin_writing
 end=$((SECONDS + seconds * slow))
@@ -159,8 +149,8 @@ for what in "${kinds[@]}"; do
 	grep -qx "$what" /exchange/all-happened
 	ok $? "the storm had an event of kind $what"
 done
-check "node $NODE is linked and complete after the storm" within 120 settled
-settled || apart
+check "node $NODE is linked and complete after the storm" within 120 rfm_joined
+rfm_joined || apart
 barrier settled
 check "all peers have the writes of node $NODE after the storm" rfm_settle
 barrier synced

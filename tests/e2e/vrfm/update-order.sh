@@ -49,23 +49,13 @@ everywhere() {
 	barrier everywhere
 }
 
-# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
-# barriers.
-equal() {
-	rfm_settle || return
-	barrier "$1-synced"
-	rfm sum >"/exchange/$1-$NODE"
-	barrier "$1-summed"
-	[[ $(sort -u /exchange/"$1"-[0-9]* | wc -l) == 1 ]]
-}
-
 blocks() {
 	local i
 	for ((i = 1; i <= NODES; i++)); do
 		((i != NODE)) || check "node $i writes 200000 bytes" rfm fill $((131072 + 300000 * (i - 1))) 200000 "$i"
 		barrier "block$i"
 	done
-	check "all nodes are equal after a block of each" equal blocks
+	check "all nodes are equal after a block of each" rfm_equal blocks
 }
 
 # G2: a node writes a block and then the number of the block. The other nodes never see the number before its block.
@@ -116,7 +106,7 @@ neighbours() {
 		check "node $NODE receives the last count of word $i" rfm await $((32768 + 4 * i)) $((400 / slow)) $((10 * slow))
 	done
 	barrier seen
-	check "all nodes are equal after counting in the same pages" equal neighbours
+	check "all nodes are equal after counting in the same pages" rfm_equal neighbours
 	[[ $(dd if="$RFM" bs=1 skip=32768 count=12000 status=none | od -An -v -tu4 -w4 | sort -u | tr -d ' \n') == $((400 / slow)) ]]
 	ok $? "no word of the shared pages is damaged on node $NODE"
 	barrier judged
@@ -142,7 +132,7 @@ events() {
 		fi
 		barrier "event$i"
 	done
-	check "all nodes are equal after the events" equal events
+	check "all nodes are equal after the events" rfm_equal events
 	if ((NODE == 1)); then
 		check "node 1 sends an event to node 3" rfm event 3 1 7
 		check "node 1 sends an event to a node that does not exist" rfm event 9 1 7
@@ -190,7 +180,7 @@ back() {
 	fi
 	check "node $NODE is linked with both peers again" within 30 rfm_is ready
 	barrier returned
-	check "all nodes are equal after node 2 came back" equal back
+	check "all nodes are equal after node 2 came back" rfm_equal back
 	[[ $(rfm peek 25604) == 7001 && $(rfm peek 25612) == 7003 && $(rfm peek 24580) == 6001 && $(rfm peek 20480) == 5 ]]
 	ok $? "node $NODE has all words that were written while node 2 had no peers"
 	barrier equal

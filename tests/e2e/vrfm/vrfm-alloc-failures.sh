@@ -22,11 +22,7 @@ before=$(resources)
 dir=$rfm_config/${RFM#/dev/}
 debug=/sys/kernel/debug
 most=2000
-mountpoint -q $debug || mount -t debugfs none $debug
-
-settled() {
-	rfm_is ready && rfm_complete
-}
+mount_debugfs
 
 # each NAME UNDO COMMAND...: repeat COMMAND, a shell function, and let its first allocation fail, then its second one,
 # and so on. UNDO reverts COMMAND if it succeeds although an allocation has failed.
@@ -56,10 +52,10 @@ forget_peer() { rmdir "$dir/peers/1" && mkdir "$dir/peers/1"; }
 calls() {
 	check "calls: the device is disabled" disable
 	each enable disable enable
-	check "calls: node 2 is linked after enable" within 30 settled
+	check "calls: node 2 is linked after enable" within 30 rfm_joined
 	forget_peer
 	each peer forget_peer name_peer
-	check "calls: node 2 is linked after adding its peer" within 30 settled
+	check "calls: node 2 is linked after adding its peer" within 30 rfm_joined
 	check "calls: open and map" rfm failing reopen
 	check "calls: write a word" rfm failing poke 4096 77
 	check "calls: write a block" rfm failing fill 8192 200000 7
@@ -126,7 +122,7 @@ fails_at_random() {
 		echo 0 >$debug/fail_page_alloc/require-start
 	fi
 	barrier disarmed
-	check "node $NODE is linked and complete after random failures" within 60 settled
+	check "node $NODE is linked and complete after random failures" within 60 rfm_joined
 	rfm_settle
 	barrier synced
 	rfm sum >"/exchange/random-$NODE"
@@ -136,7 +132,7 @@ fails_at_random() {
 }
 
 check "node $NODE creates a device" rfm_make 1M keepalive_ms=2000
-check "node $NODE is linked" within 30 settled
+check "node $NODE is linked" within 30 rfm_joined
 barrier linked
 if ((NODE == 2)); then
 	inject_failures

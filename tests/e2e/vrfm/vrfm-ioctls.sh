@@ -26,15 +26,11 @@ before=$(resources)
 network_ready
 config=$rfm_config/${RFM#/dev/}
 
-own() {
-	/add/own "$RFM" "$@"
-}
-
-# says PATTERN DESCRIPTION COMMAND...: one case, which passes if the output of "own COMMAND" matches PATTERN.
-says() {
+# own_says PATTERN DESCRIPTION COMMAND...: one case, which passes if the output of "own COMMAND" matches PATTERN.
+own_says() {
 	local wanted=$1 text=$2 said
 	shift 2
-	said=$(own "$@")
+	said=$(rfm_own "$@")
 	# shellcheck disable=SC2053
 	[[ $said == $wanted ]]
 	ok $? "$text: $said"
@@ -42,7 +38,7 @@ says() {
 
 # peer NODE WORD: print the value that follows WORD in the line of "own peers" about NODE.
 peer() {
-	own peers | peer_in "$@"
+	rfm_own peers | peer_in "$@"
 }
 
 # peer_in NODE WORD: print the value that follows WORD in the line about NODE. The output of "own peers" is on stdin.
@@ -57,7 +53,7 @@ linked() {
 }
 
 wrong() {
-	results own bad 2
+	results own "$RFM" bad 2
 	barrier wrong
 }
 
@@ -65,14 +61,14 @@ wrong() {
 alone() {
 	local turn
 	for ((turn = 1; turn <= NODES; turn++)); do
-		((turn != NODE)) || results own alone
+		((turn != NODE)) || results own "$RFM" alone
 		barrier "alone$turn"
 	done
 }
 
 # All nodes run "own waits" at once, because a node waits and ends waits only on its own device.
 waits() {
-	results own waits
+	results own "$RFM" waits
 	barrier waits
 }
 
@@ -86,7 +82,7 @@ watched() {
 		sleep 0.5
 		check "node 1 changes a word by $way" "$@"
 	else
-		says "0 65536" "node $NODE is notified of a change by $way of a peer" watch 65000 1000 $((20000 * slow))
+		own_says "0 65536" "node $NODE is notified of a change by $way of a peer" watch 65000 1000 $((20000 * slow))
 	fi
 	within 10 rfm_differs 65536 "$old"
 	barrier "$way-seen"
@@ -101,8 +97,8 @@ watching() {
 	watched call rfm poke 65536 255
 	watched mapping rfm store 65536 510
 	if ((NODE != 1)); then
-		says "0 65536" "watching a word with another expected value returns at once" watch 65536 4 $((20000 * slow)) 0
-		says "ETIMEDOUT 0" "watching a word with its expected value times out" watch 65536 4 200 510
+		own_says "0 65536" "watching a word with another expected value returns at once" watch 65536 4 $((20000 * slow)) 0
+		own_says "ETIMEDOUT 0" "watching a word with its expected value times out" watch 65536 4 200 510
 	fi
 	barrier watching
 }
@@ -115,7 +111,7 @@ loading() {
 	if ((NODE == 3)); then
 		check "node 3 removes its device" rfm_unmake
 		check "node 3 recreates its device" rfm_make 1M keepalive_ms=3000
-		says "0 69632" "node 3 is notified of a word that it loads" watch 69632 4 $((20000 * slow)) 0
+		own_says "0 69632" "node 3 is notified of a word that it loads" watch 69632 4 $((20000 * slow)) 0
 		[[ $(rfm peek 69632) == 77 ]]
 		ok $? "node 3 has the word of its former epoch"
 	fi
@@ -127,7 +123,7 @@ flushing() {
 	if ((NODE == 1)); then
 		rfm fill 131072 300000 5
 		rfm store 126976 4242
-		says "0 2 0 0" "flush reports two peers that have all writes" flush $((10000 * slow))
+		own_says "0 2 0 0" "flush reports two peers that have all writes" flush $((10000 * slow))
 	fi
 	barrier flushed
 	[[ $(rfm peek 126976) == 4242 ]]
@@ -142,20 +138,20 @@ states() {
 	local i sent
 	for ((i = 1; i <= NODES; i++)); do
 		((i != NODE)) || continue
-		says "*
+		own_says "*
 peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refusal 0 mtus 1 address $(addr4 "$i")*" "states of peer $i" peers
 		(($(peer "$i" since) > 0 && $(peer "$i" links) > 0 && $(peer "$i" received) > 0))
 		ok $? "peer $i has a time, links and received bytes: since $(peer "$i" since) ms"
 	done
-	says "image 0 loaded 0 size 1048576 lineage *" "state of the image" peers
-	own peers | sed 's/.*lineage //; q' >"/exchange/lineage-$NODE"
+	own_says "image 0 loaded 0 size 1048576 lineage *" "state of the image" peers
+	rfm_own peers | sed 's/.*lineage //; q' >"/exchange/lineage-$NODE"
 	barrier stated
 	[[ $(sort -u /exchange/lineage-[0-9]* | wc -l) == 1 ]]
 	ok $? "all nodes have the same image: $(<"/exchange/lineage-$NODE")"
 	if ((NODE == 1)); then
 		sent=$(peer 2 sent)
 		rfm fill 200000 100000 6
-		own flush $((10000 * slow)) >/dev/null
+		rfm_own flush $((10000 * slow)) >/dev/null
 		(($(peer 2 sent) - sent >= 100000 && $(peer 2 sent) - sent < 150000))
 		ok $? "node 1 counts the bytes that it sends to node 2: $(($(peer 2 sent) - sent))"
 	fi
@@ -173,11 +169,11 @@ cut_off() {
 	barrier cut
 	if ((NODE == 1)); then
 		rfm poke 73728 1
-		own flush 0xFFFFFFFF >/dev/null &
+		rfm_own flush 0xFFFFFFFF >/dev/null &
 		pid=$!
-		says "ETIMEDOUT 1 1 0" "flush reports one peer that is behind" flush 500
+		own_says "ETIMEDOUT 1 1 0" "flush reports one peer that is behind" flush 500
 		kill -9 $pid
-		said=$(own peers)
+		said=$(rfm_own peers)
 		wait $pid || status=$?
 		((status == 137))
 		ok $? "a task that waits in flush for a silent peer can be killed: $status"
@@ -186,7 +182,7 @@ cut_off() {
 		((late >= 500)) && [[ $others == 0 && $(peer_in 3 error <<<"$said") == 0 ]]
 		ok $? "only the silent peer is late: $late ms, the other one $others ms"
 		check "the link with the silent node 3 goes down" within 60 rfm_is down 3
-		says "0 1 0 1" "flush reports one absent peer" flush $((10000 * slow))
+		own_says "0 1 0 1" "flush reports one absent peer" flush $((10000 * slow))
 		[[ $(peer 3 late) == 0 && $(peer 3 error) != 0 ]]
 		ok $? "an absent peer is not late, and has an error: errno $(peer 3 error)"
 		rfm fill 300000 10000 7
@@ -220,13 +216,13 @@ suspended() {
 asleep() {
 	local pids
 	[[ -e /sys/power/pm_test ]] || return 0
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	mount_debugfs
 	on 3 network loss 100%
 	barrier asleep-cut
 	if ((NODE == 1)); then
 		check "overload_us is set to 60 s" eval "echo 60000000 >$config/overload_us"
 		rfm poke 73728 2
-		own flush 0xFFFFFFFF >/dev/null &
+		rfm_own flush 0xFFFFFFFF >/dev/null &
 		sleep 0.3
 		check "a node is suspended while a task flushes" suspended
 		kill -9 $!
@@ -262,7 +258,7 @@ two_wait() {
 
 going() {
 	rm -f "/tmp/going-$NODE"
-	results own gone "/tmp/going-$NODE" >/tmp/gone &
+	results own "$RFM" gone "/tmp/going-$NODE" >/tmp/gone &
 	until [[ -e /tmp/going-$NODE ]]; do sleep 0.05; done
 	find "$config/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} +
 	check "node $NODE removes its device while programs wait" rmdir "$config"

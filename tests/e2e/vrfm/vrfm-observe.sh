@@ -20,18 +20,14 @@
 . lib.sh
 
 before=$(resources)
-mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+mount_debugfs
 name=${RFM#/dev/}
 files=/sys/kernel/debug/vrfm/$name
 class=/sys/class/rfm2g/$name
 latency=/sys/module/vrfm/parameters/latency
 peer=$((3 - NODE))
 
-# device NAME, link NAME: print the value NAME of the device, or of its link, from debugfs.
-device() {
-	awk -v name="$1" '$1 == name { print $2 }' "$files/device"
-}
-
+# link NAME: print the value NAME of the link from debugfs.
 link() {
 	awk -v peer="$peer" -v name="$1" '$1 == peer && $2 == name { print $3 }' "$files/links"
 }
@@ -70,14 +66,14 @@ linked() {
 	sysfs ready ready 0
 	is "$(link state)" ready "the link is ready in debugfs"
 	is "$(link last_down_error)" "" "a link that was never down has no last error in debugfs"
-	is "$(device linked)" 1 "debugfs counts one link of the device"
-	is "$(device node)" "$NODE" "debugfs has the node of the device"
+	is "$(rfm_value linked)" 1 "debugfs counts one link of the device"
+	is "$(rfm_value node)" "$NODE" "debugfs has the node of the device"
 	((NODE == 1)) || return
-	serial=$(device serial)
+	serial=$(rfm_value serial)
 	check "node 1 writes a word" rfm poke 4096 1
 	check "node 1 writes a second word" rfm poke 8192 2
-	is "$(device serial)" $((serial + 2)) "two writes advance the serial in debugfs by two"
-	is "$(device own_words)" 2 "debugfs counts two own words after two writes"
+	is "$(rfm_value serial)" $((serial + 2)) "two writes advance the serial in debugfs by two"
+	is "$(rfm_value own_words)" 2 "debugfs counts two own words after two writes"
 	check "the words of node 1 are sent" rfm sync
 	check "nothing is in flight after the sync" within 5 nothing_is_in_flight
 	is "$(link acked)" "$(link opened)" "all messages are acknowledged after the sync"
@@ -99,18 +95,18 @@ latencies() {
 stores() {
 	((NODE == 1)) || return
 	local faults words
-	faults=$(device write_faults)
-	words=$(device scanner_words)
+	faults=$(rfm_value write_faults)
+	words=$(rfm_value scanner_words)
 	check "node 1 stores a word" rfm store 12288 5
 	check "the stored word is sent" rfm sync
-	is "$(device write_faults)" $((faults + 1)) "a store makes one page writable"
-	is "$(device scanner_words)" $((words + 1)) "the scanner finds one word in the page"
+	is "$(rfm_value write_faults)" $((faults + 1)) "a store makes one page writable"
+	is "$(rfm_value scanner_words)" $((words + 1)) "the scanner finds one word in the page"
 	within 5 calm
-	is "$(device twins)" 0 "the page is write-protected again after the store"
+	is "$(rfm_value twins)" 0 "the page is write-protected again after the store"
 }
 
 calm() {
-	[[ $(device twins) == 0 ]]
+	[[ $(rfm_value twins) == 0 ]]
 }
 
 # Write for longer than the interval in which rates are measured.
@@ -175,20 +171,11 @@ stale() {
 	barrier stale
 }
 
-# Read all files until the test ends. Reading may fail, because files are removed at any time. The kernel must not log a
-# warning.
-read_all() {
-	local n=0
-	while [[ ! -e $results/read ]]; do
-		cat /sys/kernel/debug/vrfm/*/* "$class"/{state,peers*} >/dev/null 2>&1 && n=$((n + 1))
-	done
-	echo "$n" >"$results/readings"
-}
-
+# Two tasks read all files. Reading may fail, because files are removed at any time. The kernel must not log a warning.
 readers() {
 	local i pids=()
 	for i in 1 2; do
-		read_all &
+		read_until "$results/read$i" "/sys/kernel/debug/vrfm/*/*" "$class/state" "$class/peers*" &
 		pids+=($!)
 	done
 	for ((i = 0; i < 6; i++)); do
@@ -197,9 +184,9 @@ readers() {
 		{ rmdir "$rfm_config/$name/peers/$peer" && rfm_peer "$peer"; } || ok 1 "a peer is removed and added while its files are read"
 	done
 	barrier exercised
-	touch "$results/read"
+	touch "$results/read1" "$results/read2"
 	wait "${pids[@]}"
-	above "$(<"$results/readings")" 0 "number of times that all files were read while devices and peers were removed and created"
+	above "$(<"$results/read1.rounds")" 0 "number of times that all files were read while devices and peers were removed and created"
 	check "node $NODE is linked after devices and peers were removed and created" within 60 rfm_is ready
 }
 
