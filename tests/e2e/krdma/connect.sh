@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# connect-failures: connects that fail in different ways return the expected errno, in time.
+# connect: connects that fail in different ways return the expected errno, in time. A thousand connections leave no
+# resource: four clients run at a time, and each of them makes 250 connections, one after the other.
 #
-#   node 1 (listens, or does not) <--- krdma ---> node 2 (connects)
+#   node 1 (listens, or does not; echoes) <--- krdma ---> node 2 (connects; 64 bytes there and back; disconnects)
 #   10.56.0.99: unused
 #
 # kernels: uml
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
-# timeout: 300
+# timeout: 900
 
+# Arguments: names of the sections to run; without arguments, all sections run.
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
-before=$(resources)
 network_ready
-barrier begun
 server=$(addr4 1)
 
 # reason ERRNO: print the errno that a client gets if the server rejects it with ERRNO. On siw a reject has neither
@@ -113,7 +113,7 @@ other_limits() {
 	# The bounce buffers of swiotlb have 256 MiB for all memory that is mapped.
 	many=4096
 	[[ $(</proc/cmdline) != *swiotlb* ]] || many=512
-	kt connect c "$server" 7000 resources=1 depth=1 recv_depth=$many buf_size=65536
+	kt connect c "$server" 7000 resources=1 depth=1 recv_depth="$many" buf_size=65536
 	kt_is 0 "a client with many large buffers connects"
 	expect 0 send c 100000
 	kt receive c 200000 5000
@@ -257,11 +257,54 @@ server() {
 	done
 }
 
-if ((NODE == 1)); then
-	server
-else
-	client
-	barrier end
-fi
-same_resources "$before" "resources are as before"
+failing() {
+	if ((NODE == 1)); then
+		server
+	else
+		client
+		barrier end
+	fi
+}
+
+# Each job of node 2 connects for a number of rounds, one after the other.
+loop() {
+	local jobs=4 rounds=250 served=0 i job to
+	if ((NODE == 1)); then
+		expect 0 listen l :: 7000
+		expect 0 listen l4 0.0.0.0 7001
+		for ((i = 1; i <= jobs; i++)); do
+			kt kthread "serve$i" serve l
+			kt kthread "serve4$i" serve l4
+		done
+		barrier listening
+		barrier end
+		for ((i = 1; i <= jobs; i++)); do
+			for job in "serve$i" "serve4$i"; do
+				kt stop "$job"
+				kt_is EINTR "$job ($kt_text)"
+				kt_text=${kt_text#served=}
+				served=$((served + ${kt_text%% *}))
+			done
+		done
+		((served == jobs * rounds))
+		ok $? "all connections are served: $served of $((jobs * rounds))"
+		expect 0 release l
+		expect 0 release l4
+	else
+		barrier listening
+		for ((i = 1; i <= jobs; i++)); do
+			if ((i % 2)); then to="$(addr6 1) 7000"; else to="$(addr4 1) 7001"; fi
+			kt_start "job$i" rounds "job$i" "${to% *}" "${to#* }" "$rounds"
+		done
+		for ((i = 1; i <= jobs; i++)); do
+			kt_result "job$i" 500
+			kt_is 0 "client $i completes $rounds rounds: $kt_text in $kt_ms ms"
+			kt release "job$i"
+		done
+		barrier end
+	fi
+}
+
+section failing
+section loop
 finish
