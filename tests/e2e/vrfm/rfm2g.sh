@@ -4,16 +4,16 @@
 #
 # rfm2g: a device without peers behaves like a card, with several sizes of memory. Programs test every command, mapping,
 # register and limit of Documentation/interface.rst. Invalid settings are refused, a fuzzer makes random calls, and no
-# resource is left.
+# resource is left. A process reads a block while another process writes 8 bytes into it: each aligned 8 bytes of the block
+# are those before the write or those after the write. This needs two processors.
 #
-#   each node for itself: abi, fuzz, own ---> /dev/rfm2gN
+#   each node for itself: abi, fuzz, own, rfm ---> /dev/rfm2gN
 #
 # nodes: 1
 # kernels: uml stock-6.1
 # long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
-# append: ncpus=1
-# programs: rfm2g/abi rfm2g/fuzz rfm2g/own rfm2g/locks
+# programs: rfm2g/rfm rfm2g/abi rfm2g/fuzz rfm2g/own rfm2g/locks
 # guarantees: G1 G7 G10
 # timeout: 300
 
@@ -21,25 +21,11 @@
 . lib.sh
 
 name=${RFM#/dev/}
-config=/sys/kernel/config/vrfm
+config=$rfm_config
 # Unit 7 is free on every node.
 spare=$config/rfm2g7
 
-mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
-
-# refused ERROR DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND fails and prints the text ERROR.
-refused() {
-	local wanted=$1 text=$2 said
-	shift 2
-	said=$(LC_ALL=C "$@" 2>&1)
-	[[ $? != 0 && $said == *"$wanted"* ]]
-	ok $? "$text: ${said##*: }"
-}
-
-# put FILE VALUE: write VALUE into FILE.
-put() {
-	echo "$2" >"$1"
-}
+mount_configfs
 
 # make DIRECTORY NODE [SIZE]: create a device with node id NODE in DIRECTORY of configfs, and enable it.
 make() {
@@ -187,6 +173,12 @@ wrong_values() {
 	rmdir $spare
 }
 
+untorn_reads() {
+	check "a device without peers is created" make "$config/$name" "$NODE" 1M
+	check "blocks that are read during writes have no torn word" rfm whole 4096 $((2 * slow))
+	check "the device is removed" rmdir "$config/$name"
+}
+
 # at_random CALLS: make CALLS random calls with random arguments, and check that the device works afterwards.
 at_random() {
 	make "$config/$name" "$NODE" 1M
@@ -206,6 +198,7 @@ busy
 locked
 too_large
 watched
+untorn_reads
 wrong
 at_random 100000
 finish
