@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims and states. The samples
-# for two nodes run, and the tool sends and receives events.
+# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims and states. The tool
+# sends and receives events. The programs of samples/rfm2g, compiled from a copy of that folder, work as documented, on one
+# node and between two nodes.
 #
+#   each node for itself: block_counter, loop, callback, ... ---> librfm2g ---> /dev/rfm2gN
 #   node 1: peer, handshake ---> librfm2g ---> /dev/rfm2gN --- /dev/rfm2gM <--- librfm2g <--- peer, handshake: node 2
 #
 # kernels: uml
@@ -13,8 +15,8 @@
 # library: librfm2g/peer
 # programs: rfm2g/rfm
 # tools: rfm2g_util
-# samples: handshake callback
-# timeout: 300
+# samples: block_counter handshake loop callback
+# timeout: 500
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -23,16 +25,6 @@ other=$((3 - NODE))
 unit=${RFM#/dev/rfm2g}
 heard=0
 export LD_LIBRARY_PATH=/add
-
-# says PATTERN COMMAND...: run COMMAND as one case, which passes if COMMAND exits with 0 and its output matches PATTERN.
-says() {
-	local pattern=$1 said status=0
-	shift
-	said=$("$@" 2>&1) || status=$?
-	# shellcheck disable=SC2053
-	[[ $status == 0 && $said == $pattern ]]
-	ok $? "${*##*/}: $status, ${said//$'\n'/ / }"
-}
 
 # hears PROGRAM ARGUMENT...: start PROGRAM in the background on node 2. Both nodes wait until PROGRAM is ready.
 hears() {
@@ -60,7 +52,7 @@ heard() {
 # Run the sample handshake: node 1 asks 100 questions, and node 2 answers them.
 handshaking() {
 	hears handshake "$RFM" answer $((5 * slow))
-	((NODE == 2)) || says "100 answers, each after * us" handshake "$RFM" ask 2 100
+	on 1 says 0 "100 answers, each after * us" handshake "$RFM" ask 2 100
 	heard "100 questions answered"
 }
 
@@ -79,20 +71,20 @@ calling() {
 # rfm2g_util on node 2 waits for one event of node 1, and gets another one by a callback.
 tool() {
 	hears rfm2g_util -d "$unit" -c "enableevent 2" -c "wait 2 60000"
-	((NODE == 2)) || says "interrupt 2 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 2 2 0x55
+	on 1 says 0 "interrupt 2 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 2 2 0x55
 	heard "*interrupt 2 from node 1, data 0x00000055"
 	hears rfm2g_util -d "$unit" -c "clearevent 3" -c "enableevent 3" -c "enablecallback 3" -c "enableevent 4" -c "wait 4 60000"
-	((NODE == 2)) || says "interrupt 3 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 3 2 0x33
+	on 1 says 0 "interrupt 3 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 3 2 0x33
 	# Give the callback for interrupt 3 time to print its line, because interrupt 4 ends the program.
-	((NODE == 2)) || sleep $slow
-	((NODE == 2)) || says "interrupt 4 sent to all nodes" rfm2g_util -d "$unit" send 4 0xffff
+	on 1 sleep $slow
+	on 1 says 0 "interrupt 4 sent to all nodes" rfm2g_util -d "$unit" send 4 0xffff
 	heard "*callback 1 for interrupt 3: node 2 got it from node 1, data 0x00000033*"
 }
 
 # Node 2 removes its device. Node 1 notices that, and calls the library without a linked peer.
 leaving() {
 	barrier last
-	((NODE == 1)) || rfm_unmake
+	on 2 rfm_unmake
 	barrier left
 	if ((NODE == 1)); then
 		check "node 1 notices that node 2 has removed its device" within 20 rfm_is down
@@ -102,6 +94,34 @@ leaving() {
 	barrier alone
 }
 
+# Run the samples on a device without peers.
+samples() {
+	local sample dir=$rfm_config/${RFM#/dev/}
+	mount_configfs
+	mkdir "$dir" && put "$dir/node_id" "$NODE" && put "$dir/size" 1M && put "$dir/enable" 1
+	ok $? "a device of 1M is created"
+
+	block_counter "$RFM" write $((4 * slow)) >"$results/written" &
+	says 0 "*whole blocks*, 0 damaged" block_counter "$RFM" read $((2 * slow))
+	wait $!
+	ok $? "block_counter write succeeds: $(<"$results/written")"
+	says 1 "0 whole blocks*" block_counter "$RFM" read 0.2
+	says 0 "*10000 cycles, late by us: p50 * max *" loop "$RFM" 1
+	says 0 "*100 cycles, late by us: p50 * max *" loop "$RFM" 0.1 1000
+	says 0 "0 events, *" callback "$RFM" 0.5
+	says 1 "*no answer: the call timed out" handshake "$RFM" ask 200 1
+	says 0 "0 questions answered" handshake "$RFM" answer 0.5
+	says 1 "*own node" handshake "$RFM" ask "$NODE" 1
+	for sample in block_counter handshake loop callback; do
+		says 2 "$sample: usage: *" "$sample"
+	done
+	says 1 "block_counter: /dev/rfm2g9: there is no such device" block_counter /dev/rfm2g9 read 1
+	check "a closed device of 1M is disabled" put "$dir/enable" 0
+	rmdir "$dir"
+	barrier samples
+}
+
+samples
 check "node $NODE creates a device" rfm_make 1M
 check "node $NODE is linked" within 60 rfm_is ready
 barrier linked
