@@ -14,6 +14,7 @@
 #
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 uml/ntr uml/ntr-small uml/ntr-order debug-6.1/ntr-dma
 # load: krdma krdma_test
+# add: ktest/command.c ktest/traffic.c
 # timeout: 420
 
 # Arguments: names of the sections to run; without arguments, all sections run.
@@ -416,6 +417,36 @@ wrong_state() {
 	fi
 }
 
+# ---- commands of the test module ----
+
+# The command "help" of krdma_test lists a command for each row of the tables in its source.
+commands() {
+	local fd n rows line listed=() wrong=()
+	exec {fd}<>/proc/krdma_test
+	echo help >&"$fd"
+	read -r _ _ n _ <&"$fd"
+	mapfile -t listed <&"$fd"
+	exec {fd}>&-
+	rows=$(cat /add/command.c /add/traffic.c | grep -c $'^\t{ ktest_')
+	((n == rows && ${#listed[@]} == rows))
+	ok $? "help of krdma_test lists all of $rows commands: $n, in ${#listed[@]} lines"
+	for line in "${listed[@]}"; do
+		[[ $line =~ ^[a-z]+( [^:]*)?:\ .+ ]] || wrong+=("$line")
+	done
+	((${#wrong[@]} == 0))
+	ok $? "help of krdma_test has the arguments and the purpose of each command${wrong:+: ${wrong[*]}}"
+	n=$(printf '%s\n' "${listed[@]%%[ :]*}" | sort -u | wc -l)
+	((n == rows))
+	ok $? "help of krdma_test lists no command twice: $n names"
+	# One command of each of the three tables.
+	for line in accept close send; do
+		is_one_of "$line" "${listed[@]%%[ :]*}"
+		ok $? "help of krdma_test lists the command $line"
+	done
+	expect EINVAL nonsense
+}
+
 section cancelled
 section wrong_state
+section commands
 finish

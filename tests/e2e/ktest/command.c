@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 
@@ -253,10 +254,6 @@ int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/*
- * connect NAME HOST PORT [option=value]...: connect, and put the connection
- * into slot NAME
- */
 static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_connect_slot);
@@ -302,10 +299,6 @@ static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 	return 0;
 }
 
-/*
- * slot NAME: create a slot, so that a later connect or accept need not allocate
- * the slot
- */
 static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_nothing);
@@ -397,19 +390,11 @@ static int ktest_request_slot(struct ktest_ctx *ctx,
 	return ktest_wait(ctx, args, slot, krdma_wait_request);
 }
 
-/*
- * accept NAME LISTENER [TIMEOUT_MS]: accept a connection on LISTENER into slot
- * NAME
- */
 static int ktest_cmd_accept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_accept_slot);
 }
 
-/*
- * request NAME LISTENER [TIMEOUT_MS]: wait for a connect request, and do not
- * answer the request
- */
 static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_request_slot);
@@ -485,10 +470,6 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/*
- * flushed NAME: report a flushed work request to krdma, as an owner in raw mode
- * does
- */
 static int ktest_flushed_slot(struct ktest_slot *slot,
 			      const struct ktest_args *args)
 {
@@ -501,10 +482,6 @@ static int ktest_flushed_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/*
- * reset NAME: let the queue pair of the connection refuse all later work
- * requests
- */
 static int ktest_reset_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
 {
@@ -548,7 +525,6 @@ static int ktest_moved_slot(struct ktest_slot *slot,
 	return ret;
 }
 
-/* close NAME [REASON] [TIMEOUT_MS]: call krdma_close() */
 static int ktest_close_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
 {
@@ -563,10 +539,6 @@ static int ktest_close_slot(struct ktest_slot *slot,
 	return ret;
 }
 
-/*
- * reason NAME: return the reason that the peer gave to krdma_close(), or
- * -ENOENT
- */
 static int ktest_reason_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
 {
@@ -596,42 +568,169 @@ static int ktest_release_slot(struct ktest_slot *slot,
 	return ret == -ENOTCONN ? 0 : ret;
 }
 
+/* The reader of the file gets the list, see ktest_help_text(). */
+static int ktest_cmd_help(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	ctx->help = true;
+	return 0;
+}
+
+/*
+ * In the tables of commands, the first word of the usage is the name of the
+ * command. So no command can be without a usage.
+ */
 /* Commands whose first argument is the name of an existing slot. */
 static const struct {
-	const char *name;
 	int (*run)(struct ktest_slot *slot, const struct ktest_args *args);
+	const char *usage;
+	const char *help;
 } ktest_slot_commands[] = {
-	{ "answer", ktest_answer_slot },
-	{ "close", ktest_close_slot },
-	{ "disconnect", ktest_disconnect_slot },
-	{ "flushed", ktest_flushed_slot },
-	{ "moved", ktest_moved_slot },
-	{ "reason", ktest_reason_slot },
-	{ "reject", ktest_reject_slot },
-	{ "release", ktest_release_slot },
-	{ "reset", ktest_reset_slot },
+	{ ktest_answer_slot,
+	  "answer NAME [private=TEXT] [raw=1 [option=value]...]",
+	  "accept the request in the slot" },
+	{ ktest_close_slot, "close NAME [REASON] [TIMEOUT_MS]",
+	  "call krdma_close()" },
+	{ ktest_disconnect_slot, "disconnect NAME",
+	  "call krdma_disconnect()" },
+	{ ktest_flushed_slot, "flushed NAME",
+	  "report a flushed work request to krdma, as raw owners do" },
+	{ ktest_moved_slot, "moved NAME",
+	  "act as if the listener's bonding interface had switched its port" },
+	{ ktest_reason_slot, "reason NAME",
+	  "return the reason that the peer gave to krdma_close(), or -ENOENT" },
+	{ ktest_reject_slot, "reject NAME [private=TEXT]",
+	  "reject the request in the slot" },
+	{ ktest_release_slot, "release NAME [pause_us=N]",
+	  "release the object of the slot, and forget the slot" },
+	{ ktest_reset_slot, "reset NAME",
+	  "let the queue pair of the connection refuse all later work requests" },
 };
 
 static const struct {
-	const char *name;
 	int (*run)(struct ktest_ctx *ctx, struct ktest_args *args);
+	const char *usage;
+	const char *help;
 } ktest_commands[] = {
-	{ "accept", ktest_cmd_accept },	  { "reconnect", ktest_cmd_reconnect },
-	{ "brief", ktest_cmd_brief },	  { "clients", ktest_cmd_clients },
-	{ "config", ktest_cmd_config },	  { "connect", ktest_cmd_connect },
-	{ "early", ktest_cmd_early },	  { "failnth", ktest_cmd_failnth },
-	{ "forget", ktest_cmd_forget },	  { "holds", ktest_cmd_holds },
-	{ "holdup", ktest_cmd_hold },	  { "intime", ktest_cmd_intime },
-	{ "kept", ktest_cmd_kept },	  { "kill", ktest_cmd_kill },
-	{ "kthread", ktest_cmd_kthread }, { "rxcb", ktest_cmd_rxcb },
-	{ "listen", ktest_cmd_listen },	  { "nothing", ktest_cmd_nothing },
-	{ "rawping", ktest_cmd_rawping }, { "request", ktest_cmd_request },
-	{ "rounds", ktest_cmd_rounds },	  { "server", ktest_cmd_server },
-	{ "slot", ktest_cmd_slot },	  { "spied", ktest_cmd_spied },
-	{ "stop", ktest_cmd_stop },	  { "stuck", ktest_cmd_stuck },
-	{ "tell", ktest_cmd_tell },	  { "undomain", ktest_cmd_undomain },
-	{ "until", ktest_cmd_until },	  { "withdraw", ktest_cmd_withdraw },
+	{ ktest_cmd_accept, "accept NAME LISTENER [TIMEOUT_MS]",
+	  "accept a connection on LISTENER into slot NAME" },
+	{ ktest_cmd_brief, "brief HOST PORT N [us=U] [option=value]...",
+	  "start and stop N persistent connections, one after the other" },
+	{ ktest_cmd_clients, "clients HOST PORT N [after=MS] [option=value]...",
+	  "connect N clients at once, and release them" },
+	{ ktest_cmd_config, "config BYTES",
+	  "call krdma_config(BYTES)" },
+	{ ktest_cmd_connect,
+	  "connect NAME HOST PORT [keep=1] [option=value]...",
+	  "connect, and put the connection into slot NAME" },
+	{ ktest_cmd_early,
+	  "early accept LISTENER N, or early connect HOST PORT N [option=value]",
+	  "send on N connections before they are ready" },
+	{ ktest_cmd_failnth, "failnth N COMMAND...",
+	  "let the Nth allocation of COMMAND in this task fail" },
+	{ ktest_cmd_forget, "forget I",
+	  "free the description I that \"learn\" has received" },
+	{ ktest_cmd_help, "help",
+	  "list all commands" },
+	{ ktest_cmd_holds, "holds I [SEED]",
+	  "check that region I has the pattern of \"expose\" or \"store\"" },
+	{ ktest_cmd_hold, "holdup MS HOST PORT",
+	  "let no route be resolved for MS; MS is 0: wait for the end" },
+	{ ktest_cmd_intime, "intime",
+	  "end \"late\", and count the CQs that were destroyed too early" },
+	{ ktest_cmd_kept, "kept drop|kick|pump|show|stop NAME",
+	  "disconnect, wake, use, print or stop a persistent connection" },
+	{ ktest_cmd_kill, "kill NAME PID [STATE [TIMEOUT_MS [DELAY_US]]]",
+	  "kill a process as soon as the object of the slot is in STATE" },
+	{ ktest_cmd_kthread, "kthread JOB COMMAND...",
+	  "run COMMAND in a new kernel thread" },
+	{ ktest_cmd_listen,
+	  "listen NAME HOST PORT [simple=1] [option=value]...",
+	  "create a listener in slot NAME" },
+	{ ktest_cmd_nothing, "nothing",
+	  "pass NULL to functions of krdma, and count those that accept it" },
+	{ ktest_cmd_rawping, "rawping NAME N [LEN [FILL]]",
+	  "send N messages of LEN bytes on a raw connection, each byte FILL" },
+	{ ktest_cmd_reconnect,
+	  "reconnect NAME HOST PORT [min=MS] [max=MS] [option=value]...",
+	  "start a persistent connection" },
+	{ ktest_cmd_request, "request NAME LISTENER [TIMEOUT_MS]",
+	  "wait for a connect request, and do not answer it" },
+	{ ktest_cmd_rounds, "rounds NAME HOST PORT N",
+	  "N times, connect to \"serve\", send a message, and receive its echo" },
+	{ ktest_cmd_rxcb, "rxcb [KEEP]",
+	  "print the counts of \"server\"; with KEEP: reset them" },
+	{ ktest_cmd_server,
+	  "server [end], or server HOST PORT [rxcb=1] [option=value]...",
+	  "accept clients by callbacks; without HOST: print counts, and end" },
+	{ ktest_cmd_slot, "slot NAME",
+	  "create a slot, so that later commands need not allocate it" },
+	{ ktest_cmd_spied, "spied",
+	  "end \"spy\", and print numbers of QPs, and their state after RTS" },
+	{ ktest_cmd_stop, "stop JOB",
+	  "stop the kernel thread, and return the result of its command" },
+	{ ktest_cmd_stuck, "stuck HOST PORT N WRITES [option=value]...",
+	  "post WRITES notifying writes, and keep N messages until the last" },
+	{ ktest_cmd_tell, "tell end, or tell HOST PORT [option=value]...",
+	  "start or end a server that gets notifying writes" },
+	{ ktest_cmd_undomain, "undomain",
+	  "put all domains; connections in these domains continue" },
+	{ ktest_cmd_until, "until NAME STATE [TIMEOUT_MS]",
+	  "wait until the object of the slot is in STATE" },
+	{ ktest_cmd_withdraw, "withdraw I [revoke=0] [keep=1]",
+	  "revoke the keys of region I, and put the region" },
 };
+
+/* Check whether @name is the first word of @usage. */
+bool ktest_is_named(const char *usage, const char *name)
+{
+	size_t len = strcspn(usage, " ");
+
+	return strlen(name) == len && !strncmp(usage, name, len);
+}
+
+/*
+ * Set @usage and @help to those of command @i of all tables. Return false
+ * behind the last command.
+ */
+static bool ktest_help_of(int i, const char **usage, const char **help)
+{
+	if (i < ARRAY_SIZE(ktest_commands)) {
+		*usage = ktest_commands[i].usage;
+		*help = ktest_commands[i].help;
+		return true;
+	}
+	i -= ARRAY_SIZE(ktest_commands);
+	if (i < ARRAY_SIZE(ktest_slot_commands)) {
+		*usage = ktest_slot_commands[i].usage;
+		*help = ktest_slot_commands[i].help;
+		return true;
+	}
+	return ktest_call_help(i - ARRAY_SIZE(ktest_slot_commands), usage,
+			       help);
+}
+
+/*
+ * Return a line with the number of commands behind @head, and a line for each
+ * command. The caller frees the text.
+ */
+char *ktest_help_text(const char *head)
+{
+	size_t size = strlen(head) + 32, len;
+	const char *usage, *help;
+	char *text;
+	int i, n;
+
+	for (n = 0; ktest_help_of(n, &usage, &help); n++)
+		size += strlen(usage) + strlen(help) + 3;
+	text = kmalloc(size, GFP_KERNEL);
+	if (!text)
+		return NULL;
+	len = scnprintf(text, size, "%s%d commands\n", head, n);
+	for (i = 0; ktest_help_of(i, &usage, &help); i++)
+		len += scnprintf(text + len, size - len, "%s: %s\n", usage,
+				 help);
+	return text;
+}
 
 static int ktest_dispatch_slot(const struct ktest_ctx *ctx,
 			       struct ktest_args *args)
@@ -640,7 +739,7 @@ static int ktest_dispatch_slot(const struct ktest_ctx *ctx,
 	int i, ret;
 
 	for (i = 0; i < ARRAY_SIZE(ktest_slot_commands); i++)
-		if (!strcmp(args->words[0], ktest_slot_commands[i].name))
+		if (ktest_is_named(ktest_slot_commands[i].usage, args->words[0]))
 			break;
 	if (i == ARRAY_SIZE(ktest_slot_commands))
 		return -EINVAL;
@@ -659,7 +758,7 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
 	if (!args->n)
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(ktest_commands); i++)
-		if (!strcmp(args->words[0], ktest_commands[i].name))
+		if (ktest_is_named(ktest_commands[i].usage, args->words[0]))
 			return ktest_commands[i].run(ctx, args);
 	if (ktest_is_call(args->words[0]))
 		return ktest_dispatch_call(ctx, args);

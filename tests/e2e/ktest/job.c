@@ -80,7 +80,6 @@ static int ktest_job_start(struct ktest_job *job)
 	return 0;
 }
 
-/* kthread JOB COMMAND...: run COMMAND in a new kernel thread */
 int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
@@ -119,7 +118,6 @@ static struct ktest_job *ktest_job_take(const char *name)
 	return found;
 }
 
-/* stop JOB: stop the kernel thread, and return the result of its command */
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_job *job;

@@ -81,9 +81,6 @@ int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/*
- * until NAME STATE [TIMEOUT_MS]: wait until the object in the slot is in STATE
- */
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_slot *slot = ktest_slot_make(ctx, ktest_arg(args, 1));

@@ -137,10 +137,6 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	return 0;
 }
 
-/*
- * late NAME MS: delay all completion handlers of the device that connection
- * NAME uses, each by MS, until "intime"
- */
 int ktest_do_late(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	return ktest_late_begin(cb->qp->device, ktest_number(args, 2, 1));

@@ -272,8 +272,12 @@ static int ktest_execute(struct ktest_file *kfile, char *line)
 
 	kfree(kfile->text);
 	kfile->pos = 0;
-	kfile->text = kasprintf(GFP_KERNEL, "%d %lld %s\n", ret,
-				ktime_ms_delta(ktime_get(), start), ctx.text);
+	if (ctx.help)
+		kfile->text = ktest_help_text("0 0 ");
+	else
+		kfile->text = kasprintf(GFP_KERNEL, "%d %lld %s\n", ret,
+					ktime_ms_delta(ktime_get(), start),
+					ctx.text);
 	return ret;
 }
 

@@ -6,7 +6,8 @@
  * task, so that killing this task ends a wait of the command. The command
  * "kthread" runs another command in a kernel thread. write() returns the errno
  * of the command, and read() on the same descriptor returns its result, "ret ms
- * text". A read() without a previous write() lists the slots.
+ * text". A read() without a previous write() lists the slots. The command
+ * "help" lists all commands, in the lines behind its result.
  *
  * A slot is a name for a connection or a listener. While one task waits in a
  * call, other tasks can query, disconnect and release the object of the slot.
@@ -110,10 +111,12 @@ struct ktest_load;
  * @net: network namespace of the task that wrote the command, even if a kernel
  *	thread runs the command
  * @text: text to print behind the result
+ * @help: the command was "help", so print the list of commands as well
  */
 struct ktest_ctx {
 	struct net *net;
 	char text[KTEST_TEXT_LEN];
+	bool help;
 };
 
 /* Words of a command line; the first one is the name of the command. */
@@ -140,6 +143,8 @@ int ktest_slot_release(struct ktest_slot *slot);
 
 /* command.c */
 int ktest_run(struct ktest_ctx *ctx, char *line);
+bool ktest_is_named(const char *usage, const char *name);
+char *ktest_help_text(const char *head);
 int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  ktest_slot_call call);
 int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args);
@@ -154,6 +159,7 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 
 /* traffic.c */
 bool ktest_is_call(const char *name);
+bool ktest_call_help(int i, const char **usage, const char **help);
 int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args);
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 

@@ -228,7 +228,6 @@ int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* holds I [SEED]: check that region I has the pattern of "expose" or "store" */
 int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -244,7 +243,6 @@ int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* learn NAME I: receive the description that "expose" of the peer sends */
 int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 {
 	struct krdma_remote *remote;
@@ -263,7 +261,6 @@ int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 	return 0;
 }
 
-/* forget I: free the description I that "learn" has received */
 int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);

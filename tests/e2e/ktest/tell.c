@@ -720,11 +720,6 @@ static int ktest_stuck_connect(struct ktest_ctx *ctx,
 	return krdma_connect_params((struct sockaddr *)&dst, &p, cb);
 }
 
-/*
- * stuck HOST PORT N WRITES [option=value]...: connect to "tell HOST PORT rw=1",
- * post WRITES writes with notification, receive N messages, and keep all of
- * them until the last one has arrived
- */
 int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_stuck *stuck = kzalloc(sizeof(*stuck), GFP_KERNEL);

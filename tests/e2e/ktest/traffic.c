@@ -130,7 +130,6 @@ static bool ktest_should_end(void)
 typedef int (*ktest_call)(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len);
 
-/* send NAME LEN [TIMEOUT_MS]: send a message with a pattern */
 static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -139,7 +138,6 @@ static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
 				  ktest_number(args, 3, KTEST_WAIT_MS));
 }
 
-/* receive NAME SIZE [TIMEOUT_MS]: receive a message, and check its pattern */
 static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args,
 			    struct ktest_use *use, u32 len)
 {
@@ -149,7 +147,6 @@ static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
-/* plain NAME: receive by krdma_receive(), which has no argument for the size */
 static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -158,17 +155,12 @@ static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
-/* peek NAME [TIMEOUT_MS]: wait for a message, and return its length */
 static int ktest_do_peek(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
 	return krdma_receive_peek(use->cb, ktest_number(args, 2, 0));
 }
 
-/*
- * write NAME LEN OFFSET [TIMEOUT_MS]: write a pattern to the peer's exported
- * buffer
- */
 static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -177,10 +169,6 @@ static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			      ktest_number(args, 4, KTEST_WAIT_MS));
 }
 
-/*
- * read NAME LEN OFFSET [TIMEOUT_MS]: read from the peer's exported buffer, and
- * check the pattern
- */
 static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -191,7 +179,6 @@ static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* zero NAME OFFSET: write 8 zero bytes to the peer's exported buffer */
 static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -200,7 +187,6 @@ static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
 			      ktest_number(args, 2, 0), KTEST_WAIT_MS);
 }
 
-/* take NAME N LEN: receive N messages of LEN bytes each */
 static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 n)
 {
@@ -218,7 +204,6 @@ static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
-/* exported NAME LEN OFFSET: check the pattern in this side's exported buffer */
 static int ktest_do_exported(struct ktest_ctx *ctx,
 			     const struct ktest_args *args,
 			     struct ktest_use *use, u32 len)
@@ -232,7 +217,6 @@ static int ktest_do_exported(struct ktest_ctx *ctx,
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* show NAME LEN OFFSET: write a pattern to this side's exported buffer */
 static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -241,7 +225,6 @@ static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 				  ktest_number(args, 3, 0));
 }
 
-/* pump NAME LEN MS: send messages repeatedly for MS */
 static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -274,7 +257,6 @@ static int ktest_rw_until(struct ktest_load *load, struct krdma_cb *cb, u32 ms,
 	return ret;
 }
 
-/* rwpump NAME LEN MS: write, read and compare data repeatedly for MS */
 static int ktest_do_rwpump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			   struct ktest_use *use, u32 len)
 {
@@ -322,14 +304,12 @@ static int ktest_drink_all(struct ktest_ctx *ctx, struct ktest_use *use,
 	return ret;
 }
 
-/* sink NAME: receive until the connection ends */
 static int ktest_do_sink(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
 	return ktest_drink_all(ctx, use, false);
 }
 
-/* echo NAME: receive and send back until the connection ends */
 static int ktest_do_echo(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -367,9 +347,6 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 	}
 }
 
-/*
- * serve LISTENER: accept one connection after the other, and echo its messages
- */
 static int ktest_do_serve(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -408,7 +385,6 @@ static void ktest_hold_keep(struct krdma_cb **cbs, struct krdma_cb *cb)
 	krdma_release_cb(cb);
 }
 
-/* hold LISTENER: accept connections, and do not use them */
 static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -429,7 +405,6 @@ static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* query NAME: print the properties of the connection, as name=value */
 static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -546,41 +521,80 @@ static int ktest_call_spy(struct ktest_ctx *ctx, const struct ktest_args *args,
 }
 
 static const struct {
-	const char *name;
 	ktest_call call;
+	const char *usage;
+	const char *help;
 } ktest_calls[] = {
-	{ "ask", ktest_call_ask },
-	{ "async", ktest_call_async },
-	{ "echo", ktest_do_echo },
-	{ "expose", ktest_call_expose },
-	{ "fetch", ktest_call_fetch },
-	{ "hold", ktest_do_hold },
-	{ "late", ktest_call_late },
-	{ "learn", ktest_call_learn },
-	{ "longreceive", ktest_do_longreceive },
-	{ "longsend", ktest_do_longsend },
-	{ "longsendv", ktest_do_longsendv },
-	{ "peek", ktest_do_peek },
-	{ "plain", ktest_do_plain },
-	{ "pump", ktest_do_pump },
-	{ "query", ktest_do_query },
-	{ "read", ktest_do_read },
-	{ "receive", ktest_do_receive },
-	{ "regions", ktest_call_regions },
-	{ "rwpump", ktest_do_rwpump },
-	{ "send", ktest_do_send },
-	{ "serve", ktest_do_serve },
-	{ "show", ktest_do_show },
-	{ "exported", ktest_do_exported },
-	{ "sink", ktest_do_sink },
-	{ "spy", ktest_call_spy },
-	{ "store", ktest_call_store },
-	{ "take", ktest_do_take },
-	{ "talk", ktest_call_talk },
-	{ "write", ktest_do_write },
-	{ "wrap", ktest_call_wrap },
-	{ "wrong", ktest_call_wrong },
-	{ "zero", ktest_do_zero },
+	{ ktest_call_ask,
+	  "ask NAME invite|foreign|twice|heir|back|stale|report [N]",
+	  "let the server of \"tell\" invalidate keys, or report its counts" },
+	{ ktest_call_async,
+	  "async NAME OP MEM N LEN [chain=C] [offset=O] [nowait|fence|...=1]",
+	  "post N requests of LEN bytes" },
+	{ ktest_do_echo, "echo NAME",
+	  "receive and send back until the connection ends" },
+	{ ktest_do_exported, "exported NAME LEN OFFSET",
+	  "check the pattern in the exported buffer of this side" },
+	{ ktest_call_expose,
+	  "expose NAME I LEN [access=A] [of=alloc|vmalloc|sg|...] [skip=BYTES]",
+	  "create region I, and describe it to the peer" },
+	{ ktest_call_fetch, "fetch NAME I LEN [SEED] [dry=1]",
+	  "read the described region I, and check its pattern" },
+	{ ktest_do_hold, "hold LISTENER",
+	  "accept connections, and do not use them" },
+	{ ktest_call_late, "late NAME MS",
+	  "delay completion handlers of the device by MS, until \"intime\"" },
+	{ ktest_call_learn, "learn NAME I",
+	  "receive the description that \"expose\" of the peer sends" },
+	{ ktest_do_longreceive,
+	  "longreceive NAME SIZE [TIMEOUT_MS] [mem=vmalloc|...] [at=OFFSET]",
+	  "receive a message into SIZE bytes" },
+	{ ktest_do_longsend,
+	  "longsend NAME LEN [TIMEOUT_MS] [mem=vmalloc|kmalloc|own] [at=O]",
+	  "send a message of LEN bytes" },
+	{ ktest_do_longsendv,
+	  "longsendv NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N]",
+	  "send a message from pieces of up to MAX bytes" },
+	{ ktest_do_peek, "peek NAME [TIMEOUT_MS]",
+	  "wait for a message, and return its length" },
+	{ ktest_do_plain, "plain NAME",
+	  "receive by krdma_receive(), which has no argument for the size" },
+	{ ktest_do_pump, "pump NAME LEN MS",
+	  "send messages repeatedly for MS" },
+	{ ktest_do_query, "query NAME",
+	  "print the properties of the connection, as name=value" },
+	{ ktest_do_read, "read NAME LEN OFFSET [TIMEOUT_MS]",
+	  "read from the peer's exported buffer, and check the pattern" },
+	{ ktest_do_receive, "receive NAME SIZE [TIMEOUT_MS]",
+	  "receive a message, and check its pattern" },
+	{ ktest_call_regions, "regions NAME N LEN [live=L] [revoke=0]",
+	  "create and put N regions of LEN bytes, of which L exist at a time" },
+	{ ktest_do_rwpump, "rwpump NAME LEN MS",
+	  "write, read and compare data repeatedly for MS" },
+	{ ktest_do_send, "send NAME LEN [TIMEOUT_MS]",
+	  "send a message with a pattern" },
+	{ ktest_do_serve, "serve LISTENER",
+	  "accept one connection after the other, and echo its messages" },
+	{ ktest_do_show, "show NAME LEN OFFSET",
+	  "write a pattern to the exported buffer of this side" },
+	{ ktest_do_sink, "sink NAME",
+	  "receive until the connection ends" },
+	{ ktest_call_spy, "spy NAME [driver=ID] [max_qp_wr=N]",
+	  "record calls to the driver of the device until \"spied\"" },
+	{ ktest_call_store, "store NAME I LEN [SEED] [of=KIND] [skip=BYTES]",
+	  "write a pattern to the described region I" },
+	{ ktest_do_take, "take NAME N LEN",
+	  "receive N messages of LEN bytes each" },
+	{ ktest_call_talk, "talk NAME N MAX WINDOW",
+	  "send N messages of up to MAX bytes, and check their answers" },
+	{ ktest_call_wrap, "wrap NAME START",
+	  "let the ids of messages and of the connection continue at START" },
+	{ ktest_do_write, "write NAME LEN OFFSET [TIMEOUT_MS]",
+	  "write a pattern to the peer's exported buffer" },
+	{ ktest_call_wrong, "wrong NAME CALL",
+	  "call function CALL in the current state of the object" },
+	{ ktest_do_zero, "zero NAME OFFSET",
+	  "write 8 zero bytes to the peer's exported buffer" },
 };
 
 static ktest_call ktest_call_find(const char *name)
@@ -588,9 +602,19 @@ static ktest_call ktest_call_find(const char *name)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(ktest_calls); i++)
-		if (!strcmp(ktest_calls[i].name, name))
+		if (ktest_is_named(ktest_calls[i].usage, name))
 			return ktest_calls[i].call;
 	return NULL;
+}
+
+/* Set @usage and @help to those of call @i. Return false behind the last one. */
+bool ktest_call_help(int i, const char **usage, const char **help)
+{
+	if (i >= ARRAY_SIZE(ktest_calls))
+		return false;
+	*usage = ktest_calls[i].usage;
+	*help = ktest_calls[i].help;
+	return true;
 }
 
 bool ktest_is_call(const char *name)
@@ -700,10 +724,6 @@ static int ktest_rounds_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/*
- * rounds NAME HOST PORT N: N times, connect to a peer that runs "serve", send a
- * message, receive its echo, and disconnect
- */
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_rounds_slot);

@@ -109,7 +109,6 @@ static const struct {
 	{ "wait", ktest_wrong_wait },
 };
 
-/* wrong NAME CALL: call function CALL in the current state of the object */
 int ktest_do_wrong(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	struct sockaddr_in dst = {
