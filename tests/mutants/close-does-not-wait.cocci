@@ -2,7 +2,7 @@
 // krdma_close() does not wait for posted requests: messages before the close are lost.
 //
 // file: krdma/close.c
-// caught-by: graceful-close-uml
+// caught-by: connection-end-uml
 // rule: Documentation/krdma.rst#Results
 @@
 expression conn;

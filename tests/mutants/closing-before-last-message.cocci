@@ -2,7 +2,7 @@
 // closing() is called before the last messages are delivered.
 //
 // file: krdma/handshake.c
-// caught-by: receive-callback-uml
+// caught-by: callbacks-uml
 // rule: include/krdma.h#closing
 @@
 expression conn, rest;

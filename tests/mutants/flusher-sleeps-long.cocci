@@ -2,7 +2,7 @@
 // The scanner sleeps for a second too long: stores through mappings are late.
 //
 // file: vrfm/scan.c
-// caught-by: mmap-stores-uml
+// caught-by: mmap-uml
 // rule: Documentation/vrfm.rst#G4
 @@
 expression us;

@@ -2,7 +2,7 @@
 // A reused MR keeps its key: a peer can use the key of a freed region.
 //
 // file: krdma/frwr.c
-// caught-by: mr-pool-uml
+// caught-by: regions-uml
 // rule: Documentation/krdma.rst#Keys and MRs
 @@
 expression mr;

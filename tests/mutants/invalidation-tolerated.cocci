@@ -2,7 +2,7 @@
 // A message may invalidate a key without that right: a breach of the protocol is accepted.
 //
 // file: krdma/msg.c
-// caught-by: write-imm-uml
+// caught-by: callbacks-uml
 // rule: Documentation/krdma.rst#Remote invalidation
 @@
 expression conn;

@@ -2,7 +2,7 @@
 // A silent peer is probed endlessly: a dead peer is not detected.
 //
 // file: krdma/control.c
-// caught-by: keepalive-uml-siw
+// caught-by: connection-end-uml-siw
 // rule: Documentation/protocol.rst#Keepalive
 @@
 expression msg;

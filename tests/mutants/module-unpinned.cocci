@@ -2,7 +2,7 @@
 // A connection or a listener holds no reference to the module: the module can be unloaded.
 //
 // file: krdma/life.c
-// caught-by: wrong-state-calls-uml
+// caught-by: call-states-uml
 // rule: Documentation/krdma.rst#Lifetime
 @@
 @@

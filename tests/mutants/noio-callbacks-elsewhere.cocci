@@ -2,7 +2,7 @@
 // Callbacks of a noio connection run where their allocations may start I/O.
 //
 // file: krdma/handshake.c
-// caught-by: async-connect-uml
+// caught-by: callbacks-uml
 // rule: Documentation/krdma.rst#Below a block device
 @@
 expression entry;

@@ -2,7 +2,7 @@
 // On siw a WRITE continues in a second MR: siw sends other memory.
 //
 // file: krdma/quirks.c
-// caught-by: access-rights-uml-siw
+// caught-by: regions-uml-siw
 // rule: krdma/quirks.c#ONE_MR
 @@
 @@

@@ -2,7 +2,7 @@
 // Revoking a region does not invalidate its keys: peers keep access.
 //
 // file: krdma/registration.c
-// caught-by: access-rights-uml
+// caught-by: regions-uml
 // rule: Documentation/krdma.rst#Regions
 @@
 expression mr;

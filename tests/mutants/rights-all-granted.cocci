@@ -2,7 +2,7 @@
 // A region grants all rights to the peer, whatever its access flags are.
 //
 // file: krdma/registration.c
-// caught-by: access-rights-uml
+// caught-by: regions-uml
 // rule: Documentation/krdma.rst#Regions
 @@
 expression access, dir, rights;

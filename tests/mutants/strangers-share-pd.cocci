@@ -2,7 +2,7 @@
 // Connections without a domain share a PD: a key is valid on other connections.
 //
 // file: krdma/device.c
-// caught-by: access-rights-uml
+// caught-by: regions-uml
 // rule: Documentation/krdma.rst#Security
 @@
 expression kpd, own;

@@ -2,7 +2,7 @@
 // A connect ignores its timeout: a listener that never accepts blocks it.
 //
 // file: krdma/conn.c
-// caught-by: connect-failures-uml
+// caught-by: connect-uml
 // rule: Documentation/krdma.rst#Waits and errors
 @@
 expression conn, ms;

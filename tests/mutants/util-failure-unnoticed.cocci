@@ -2,7 +2,7 @@
 // A script with a failed command exits with 0.
 //
 // file: tools/rfm2g_util/main.c
-// caught-by: rfm2g_util-uml
+// caught-by: librfm2g-uml
 // rule: Documentation/librfm2g.rst#rfm2g_util
 @@
 expression util, line, status;

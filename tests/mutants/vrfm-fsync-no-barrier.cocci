@@ -2,7 +2,7 @@
 // fsync() and msync() do not flush stores into mappings: they return too early.
 //
 // file: vrfm/barrier.c
-// caught-by: mmap-edge-cases-uml
+// caught-by: mmap-uml
 // rule: Documentation/vrfm.rst#Mapped stores
 @@
 expression rest;
