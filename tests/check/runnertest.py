@@ -88,7 +88,7 @@ class Copy:
         for log in self.cache.glob("krdma/check/*.log"):
             log.unlink()
         # A shell or nohup that has started this test may have let it ignore these signals.
-        command = ["env", "--default-signal=HUP,INT", self.top / "tools/check", *words]
+        command = ["env", "--default-signal", self.top / "tools/check", *words]
         return subprocess.Popen(command, env={**self.env, **env}, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 start_new_session=True)
