@@ -137,6 +137,15 @@ def unexplained():
     return sorted(piece for piece in pieces if piece not in text)
 
 
+def moved():
+    """Functions that Documentation/inside.rst names in another file than the one that defines them."""
+    text = (TOP / "Documentation/inside.rst").read_text(encoding="utf-8")
+    named = re.findall(r"^ +(\w+)\(\) +(\w+/\w+\.c) ", text, re.M)
+    return [f"{function}() {name}" for function, name in named
+            if not re.search(rf"^\w[^;=\n]*\b{function}\(", (TOP / name).read_text(encoding="utf-8"), re.M)] or \
+        ([] if named else ["no function"])
+
+
 WIDTH = 120
 README_LINES = 150	# a newcomer reads it in one go
 
@@ -178,12 +187,14 @@ def docs(log):
     write(log, "".join(f"not in Documentation/troubleshooting.rst: {line}\n" for line in lines))
     fields = undescribed()
     write(log, "".join(f"JSON without a description: {field}\n" for field in fields))
+    elsewhere = moved()
+    write(log, "".join(f"not where Documentation/inside.rst says: {line}\n" for line in elsewhere))
     long = wide()
     write(log, "".join(f"longer than {WIDTH} columns: {line}\n" for line in long))
     readme = len((TOP / "README.md").read_text(encoding="utf-8").splitlines())
     if readme > README_LINES:
         write(log, f"README.md has {readme} lines, more than {README_LINES}\n")
-    return status == 0 and readme <= README_LINES and not any((missing, lines, fields, long))
+    return status == 0 and readme <= README_LINES and not any((missing, lines, fields, elsewhere, long))
 
 
 def shellcheck_reads():
