@@ -9,8 +9,3 @@ expression conn;
 @@
 - krdma_conn_abort(conn, -ENODEV);
 + (void)conn;
-
-@@
-expression dev;
-@@
-- krdma_dev_abort_all(dev);
