@@ -16,6 +16,8 @@
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
+listens() { [[ $(rdma resource show cm_id) == *"state LISTEN"* ]]; }
+
 # The page assumes that the module is installed. Take the parameters from /etc/modprobe.d, as modprobe does.
 modprobe() {
 	local options
@@ -62,12 +64,13 @@ within 30 pings
 ok $? "the other machine answers to a ping"
 barrier pinged
 if ((NODE == 1)); then
-	# A server does not report that it listens.
 	server=$(page_commands ntrdma.rst Programs 1 | sed -n 1p)
 	eval "$server" &
-	pause 3
+	pid=$!
+	within 30 listens
+	ok $? "the server listens"
 	barrier serves
-	wait $!
+	wait "$pid"
 	ok $? "$server"
 else
 	barrier serves
