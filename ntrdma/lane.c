@@ -1325,7 +1325,9 @@ void ntrdma_lane_check(struct ntrdma_peer *peer)
 	for (i = 0; i < NTRDMA_RINGS; i++) {
 		if (!ntrdma_has_lane(dev, i) || !ntrdma_peer_has_ring(peer, i))
 			continue;
-		if (ntrdma_copies_are_late(&dev->lane[i]))
+		/* The link of the device to itself does not use the engine. */
+		if (!ntrdma_win_coherent(peer) &&
+		    ntrdma_copies_are_late(&dev->lane[i]))
 			ntrdma_link_fault(peer, NTRDMA_REASON_ENGINE);
 		ring = &peer->ring[i];
 		is_late = ntrdma_lane_is_late(&dev->lane[i], peer, &indexes);

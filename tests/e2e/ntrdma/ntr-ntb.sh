@@ -247,9 +247,14 @@ copies() { (($(device_counter dma_copies) > 100 && $(device_counter dma_failed) 
 engine_is_stopped() { logged "the DMA engine does not finish, so it is stopped"; }
 lost_by_engine() { logged "is lost: engine"; }
 
+# Print the number of sessions of the link of the device to itself.
+own_sessions() {
+	sed -n "s/^peer $((NODE - 1)): .*, \([0-9]*\) so far.*/\1/p" "/sys/kernel/debug/ntrdma/ntr$((NODE - 1))/status"
+}
+
 # A DMA engine copies payloads late, in any order, and some copies fail. Frames become visible in order, with their data.
 engine() {
-	local before
+	local before own
 	barrier engine
 	if ((NODE == 1)); then
 		rmmod ntrdma
@@ -279,11 +284,14 @@ engine() {
 	blinked
 	# The engine stops working. After a second, the session ends, and processors copy.
 	before=$SECONDS
+	own=$(own_sessions)
 	barrier stuck
 	((NODE == 2)) || set_engine stuck 1
 	check "a session ends whose engine does not finish" within 5 lost_by_engine
 	check "the engine is stopped" within 5 engine_is_stopped
 	back "processors copy"
+	[[ -n $own && $(own_sessions) == "$own" ]]
+	ok $? "the link of the device to itself stays: $own, $(own_sessions)"
 	((SECONDS - before <= 30 * slow))
 	ok $? "the connection is back in time: $((SECONDS - before)) s"
 	unloaded 3 "with each event of an engine"
