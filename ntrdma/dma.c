@@ -94,7 +94,7 @@ static void ntrdma_dma_stop(struct ntrdma_dev *dev)
 {
 	struct ntrdma_dma *dma = dev->config.copy_priv;
 
-	dmaengine_terminate_sync(dma->chan);
+	WARN_ON_ONCE(dmaengine_terminate_sync(dma->chan));
 }
 
 const struct ntrdma_copy_ops ntrdma_dma_ops = {
@@ -104,13 +104,18 @@ const struct ntrdma_copy_ops ntrdma_dma_ops = {
 	.stop = ntrdma_dma_stop,
 };
 
-/* An engine of another node would read and write through two processors. */
+/*
+ * An engine of another node would read and write through two processors. One
+ * whose driver cannot stop it, such as ioatdma (6.1, 7.3), could write to the
+ * window of the next session, and to memory that is free by then.
+ */
 static bool ntrdma_dma_filter(struct dma_chan *chan, void *param)
 {
 	int node = dev_to_node(param);
 
-	return node == NUMA_NO_NODE ||
-	       node == dev_to_node(chan->device->dev);
+	return chan->device->device_terminate_all &&
+	       (node == NUMA_NO_NODE ||
+		node == dev_to_node(chan->device->dev));
 }
 
 /**

@@ -261,9 +261,11 @@ engine() {
 		! insmod /modules/ntrdma.ko dma_min=16 2>/dev/null
 		ok $? "a payload that is in the header is not copied by an engine"
 		check "the log says why" logged "dma_min must be 0, or 17 to 65536"
+		insmod /modules/ntr_softdma.ko stoppable=0
 		insmod /modules/ntrdma.ko dma_min=64
-		check "without an engine, a log line says so" within 5 logged "no DMA engine can copy, so processors copy"
+		check "an engine that cannot be stopped is not used" within 5 logged "no DMA engine can copy, so processors copy"
 		within 10 devices_are
+		rmmod ntr_softdma
 		insmod /modules/ntr_softdma.ko delay_us=100 shuffle=1 fail=7
 	fi
 	reload "a DMA engine copies" dma_min=64 -- delay_us 0

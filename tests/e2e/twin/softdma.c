@@ -41,19 +41,9 @@ static bool soft_stuck;
 module_param_named(stuck, soft_stuck, bool, 0644);
 MODULE_PARM_DESC(stuck, "Copies do not end");
 
-static atomic_t soft_stops;
-
-static int soft_get_stops(char *buffer, const struct kernel_param *param)
-{
-	return sysfs_emit(buffer, "%d\n", atomic_read(&soft_stops));
-}
-
-static const struct kernel_param_ops soft_stops_ops = {
-	.get = soft_get_stops,
-};
-
-module_param_cb(stops, &soft_stops_ops, NULL, 0444);
-MODULE_PARM_DESC(stops, "Number of times that a client stopped a channel");
+static bool soft_stoppable = true;
+module_param_named(stoppable, soft_stoppable, bool, 0444);
+MODULE_PARM_DESC(stoppable, "The driver can stop a channel");
 
 /**
  * struct soft_copy - a copy
@@ -240,7 +230,6 @@ static int soft_terminate(struct dma_chan *chan)
 		kfree(copy);
 	}
 	spin_unlock_irqrestore(&c->lock, flags);
-	atomic_inc(&soft_stops);
 	return 0;
 }
 
@@ -290,7 +279,7 @@ static int soft_probe(struct platform_device *pdev)
 	soft_dma.device_prep_dma_memcpy = soft_prep;
 	soft_dma.device_issue_pending = soft_issue;
 	soft_dma.device_tx_status = soft_status;
-	soft_dma.device_terminate_all = soft_terminate;
+	soft_dma.device_terminate_all = soft_stoppable ? soft_terminate : NULL;
 	soft_dma.device_synchronize = soft_synchronize;
 	return dma_async_device_register(&soft_dma);
 }
