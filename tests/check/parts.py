@@ -88,6 +88,8 @@ def groups(parts):
     found = ["modules"]
     for part in parts:
         found += [*need.of_kernels(part.kernels), "scripts"] if part.kernels else ["style"]
+        if any(CHECKED[-1] in MAKE.get(kernel, ()) for kernel in part.kernels):
+            found.append("sparse")
         found += part.groups
     return list(dict.fromkeys(found))
 
