@@ -589,9 +589,9 @@ enum krdma_gid_type {
  *	version of krdma lacks are set to 0
  * @transport: see &enum krdma_transport
  * @device: name of the RDMA device
- * @max_part: maximum number of bytes of a KRDMA_SEND, and of each part into
- *	which krdma splits a longer message. Like all members that depend on the
- *	peer, 0 in raw mode and until the peer's hello is known
+ * @max_part: maximum number of bytes of a KRDMA_SEND_INV, and of each part into
+ *	which krdma splits a longer KRDMA_SEND. Like all members that depend on
+ *	the peer, 0 in raw mode and until the peer's hello is known
  * @max_send: bytes of the longest message that the peer accepts
  * @max_receive: bytes of the longest message that is accepted from the peer
  * @max_inline: maximum number of bytes of a work request that may be posted
@@ -777,7 +777,9 @@ const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb);
 
 /**
  * enum krdma_opcode - operation of a request
- * @KRDMA_SEND: send a message that fits into one receive buffer of the peer
+ * @KRDMA_SEND: send a message, of up to &krdma_caps.max_send bytes. A message
+ *	that is longer than &krdma_caps.max_part is sent in parts, which needs
+ *	memory while it is in flight
  * @KRDMA_WRITE: write into the peer's memory
  * @KRDMA_READ: read from the peer's memory
  * @KRDMA_FETCH_ADD: add to 8 bytes of the peer's memory, and get the old value
@@ -787,7 +789,8 @@ const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb);
  *	peer's receive callback gets &krdma_req.imm when the data is in memory,
  *	in order with the messages. Uses one credit, like a message. Works only
  *	if the peer has a receive callback, see &krdma_caps.peer_takes_imm
- * @KRDMA_SEND_INV: send a message like KRDMA_SEND, and invalidate the key of
+ * @KRDMA_SEND_INV: send a message of up to &krdma_caps.max_part bytes like
+ *	KRDMA_SEND, and invalidate the key of
  *	&krdma_req.remote at the peer. The remote memory must have one segment,
  *	which the peer created with KRDMA_REMOTE_INVALIDATE. Works only if
  *	&krdma_caps.peer_takes_inv is set
@@ -947,6 +950,7 @@ struct krdma_req {
 	struct krdma_req *next;
 	/* private: */
 	struct krdma_wr wr;
+	struct krdma_parts *parts;
 	struct ib_sge *sges;
 	u16 nsges;
 	bool is_inline;

@@ -25,10 +25,20 @@ static bool krdma_req_is_atomic(const struct krdma_req *req)
 	return req->opcode == KRDMA_FETCH_ADD || req->opcode == KRDMA_CMP_SWAP;
 }
 
+/* Check whether a message is longer than the peer's receive buffers. */
+static bool krdma_req_is_in_parts(const struct krdma_conn *conn,
+				  const struct krdma_req *req)
+{
+	return krdma_req_is_message(req) &&
+	       req->local.len > conn->limits.part_max;
+}
+
 static bool krdma_req_has_hdr(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
-	return krdma_req_is_message(req) || krdma_req_tells_after(conn, req);
+	return (krdma_req_is_message(req) &&
+		!krdma_req_is_in_parts(conn, req)) ||
+	       krdma_req_tells_after(conn, req);
 }
 
 static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
@@ -109,10 +119,10 @@ static int krdma_req_check(const struct krdma_conn *conn,
 		return -EINVAL;
 	if (!krdma_req_is_message(req))
 		return krdma_req_check_remote(conn, req);
+	if (req->opcode == KRDMA_SEND)
+		return local->len <= conn->hello.max_msg ? 0 : -EMSGSIZE;
 	if (local->len > conn->limits.part_max)
 		return -EMSGSIZE;
-	if (req->opcode == KRDMA_SEND)
-		return 0;
 	/*
 	 * A message can invalidate only one key, so there must be one segment.
 	 */
@@ -260,6 +270,8 @@ void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 	struct ib_device *ibdev = conn->cb.pd->device;
 	u32 i;
 
+	if (req->parts)
+		krdma_parts_free(conn, req);
 	if (krdma_req_has_hdr(conn, req) && !req->is_inline)
 		ib_dma_unmap_single(ibdev, req->hdr_dma, sizeof(req->hdr),
 				    DMA_TO_DEVICE);
@@ -272,9 +284,25 @@ void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 		kfree(req->sges);
 }
 
-static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
+/**
+ * krdma_req_map_hdr - map the header of a message
+ * @conn: connection with a QP
+ * @req: request that sends the message, or a part of one
+ *
+ * Context: any.
+ * Return: 0, and krdma_req_unmap() undoes this; -ENOMEM.
+ */
+int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
+
+	req->hdr_dma = ib_dma_map_single(ibdev, req->hdr, sizeof(req->hdr),
+					 DMA_TO_DEVICE);
+	return ib_dma_mapping_error(ibdev, req->hdr_dma) ? -ENOMEM : 0;
+}
+
+static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
+{
 	u64 pieces = krdma_data_pieces(conn, &req->local);
 	int ret;
 
@@ -287,13 +315,11 @@ static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 			return -ENOMEM;
 	}
 	if (krdma_req_has_hdr(conn, req)) {
-		req->hdr_dma = ib_dma_map_single(ibdev, req->hdr,
-						 sizeof(req->hdr),
-						 DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(ibdev, req->hdr_dma)) {
+		ret = krdma_req_map_hdr(conn, req);
+		if (ret) {
 			if (req->sges != req->few)
 				kfree(req->sges);
-			return -ENOMEM;
+			return ret;
 		}
 	}
 	ret = krdma_req_map_data(conn, req);
@@ -362,7 +388,8 @@ const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
  * @req: request. Its krdma_req.wr is initialized
  *
  * A message or an atomic must be one work request, and all work requests must
- * fit into the send queue at once.
+ * fit into the send queue at once. A message of krdma_post() that is longer than
+ * the peer's receive buffers is split, see parts.c.
  *
  * Context: any.
  * Return: 0, and krdma_req_unmap() undoes this; -E2BIG: too many pieces or work
@@ -371,9 +398,11 @@ const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
  */
 int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 {
+	bool in_parts = krdma_req_is_in_parts(conn, req);
 	u32 len = req->local.len, n;
 	int ret;
 
+	req->parts = NULL;
 	req->sges = req->few;
 	req->nsges = 0;
 	req->is_inline = false;
@@ -385,7 +414,7 @@ int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	else if (krdma_req_tells_after(conn, req))
 		len = max_t(u32, len, sizeof(req->hdr));
 	if (len <= conn->limits.max_inline && !krdma_is_fetch(req->opcode) &&
-	    req->local.mem <= KRDMA_MEM_VIRT) {
+	    !in_parts && req->local.mem <= KRDMA_MEM_VIRT) {
 		req->is_inline = true;
 		req->nsges = !!req->local.len;
 		req->few[0] = (struct ib_sge){
@@ -396,6 +425,12 @@ int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 		ret = krdma_req_map(conn, req);
 		if (ret)
 			return ret;
+	}
+	if (in_parts) {
+		ret = krdma_parts_prepare(conn, req);
+		if (ret)
+			krdma_req_unmap(conn, req);
+		return ret;
 	}
 	n = krdma_span_count(req->sges, krdma_req_segs(req), req->remote_offset,
 			     req->local.len, krdma_req_max_sges(conn, req));
@@ -469,7 +504,8 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
  *
  * With KRDMA_NOWAIT the call fails if there is no room. A chain with
  * KRDMA_NOWAIT needs room for the bytes of its first request, and slots and
- * credits for all its requests. On siw requests are also queued while they wait
+ * credits for all its requests. A message that is sent in parts counts as up to
+ * 8 requests. On siw requests are also queued while they wait
  * for earlier READs, whatever flag is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
@@ -477,8 +513,8 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
  *
  * Context: any.
  * Return: 0; -EINVAL: a request is invalid, or @cb is not in message mode;
- * -EMSGSIZE: a request exceeds the peer's memory, or a message is longer than a
- * buffer; -E2BIG: a request's memory has too many pieces, a message continues
+ * -EMSGSIZE: a request exceeds the peer's memory, or a message is longer than
+ * the peer accepts; -E2BIG: a request's memory has too many pieces, a message continues
  * in a second MR (on siw, 1 MiB each), or there is never room for the chain;
  * -EOPNOTSUPP: the device or the peer does not support the request; -EAGAIN:
  * there is no room, and &krdma_ops.write_space is called when there is;

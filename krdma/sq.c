@@ -18,9 +18,10 @@
  * at once.
  *
  * A blocking call is an operation whose end its caller waits for. The parts of
- * a message are operations that the caller posts one after the other. From the
+ * its message are operations that the caller posts one after the other. The
+ * parts of a message of krdma_post() are requests that parts.c posts. From the
  * first part to the last one the message is open: no other message is posted,
- * and the next part goes to the head of the list.
+ * and the next part goes to the head of the list, behind earlier parts.
  *
  * If a message of a blocking call lacks a credit, or another message is open,
  * later WRITEs and READs are posted before it. A message of krdma_post() holds
@@ -684,8 +685,9 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 
 	for (; req; req = req->next) {
 		need.slots += req->wr.slots;
-		need.sends += krdma_req_takes_credit(req);
-		need.requests++;
+		if (krdma_req_takes_credit(req))
+			need.sends += krdma_req_entries(req);
+		need.requests += krdma_req_entries(req);
 	}
 	if (need.requests > KRDMA_PENDING_MAX ||
 	    (need.nowait && (need.slots > conn->limits.send_depth ||
@@ -698,48 +700,67 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 	return -EAGAIN;
 }
 
+/* Return the entry before which a new entry goes; tail of the list: its head. */
+static struct list_head *krdma_req_place_locked(struct krdma_conn *conn,
+						const struct krdma_wr *kwr)
+{
+	struct krdma_wr *later;
+
+	lockdep_assert_held(&conn->lock);
+	if (!kwr->urgent) {
+		if (!kwr->follows)
+			return &conn->sq.pending;
+		/* Earlier parts of the open message are at the head. */
+		list_for_each_entry(later, &conn->sq.pending, link)
+			if (!later->follows)
+				break;
+		return &later->link;
+	}
+	/* In urgent, READs come last, because they may wait long. */
+	if (kwr->kind != KRDMA_READ)
+		list_for_each_entry(later, &conn->sq.urgent, link)
+			if (later->kind == KRDMA_READ)
+				return &later->link;
+	return &conn->sq.urgent;
+}
+
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first,
 				    struct krdma_op *op)
 {
-	struct list_head *place = &conn->sq.urgent;
 	bool sends = krdma_req_takes_credit(first);
+	struct list_head *place;
 	struct krdma_req *req;
 	struct krdma_wr *kwr;
-	int ret;
+	int ret = 0;
+	u32 i;
 
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (conn->life.bye && (!op || first->wr.late))
+	/* krdma_close() waits until the open message is complete. */
+	if (conn->life.bye && !first->wr.follows && (!op || first->wr.late))
 		return -ESHUTDOWN;
-	ret = op ? 0 : krdma_req_find_room_locked(conn, first);
+	if (!op && !first->wr.follows)
+		ret = krdma_req_find_room_locked(conn, first);
 	if (ret)
 		return ret;
-	/* In urgent, READs come last, because they may wait long. */
-	if (first->wr.kind != KRDMA_READ) {
-		list_for_each_entry(kwr, &conn->sq.urgent, link) {
-			if (kwr->kind == KRDMA_READ) {
-				place = &kwr->link;
-				break;
-			}
-		}
-	}
+	place = krdma_req_place_locked(conn, &first->wr);
 	for (req = first; req; req = req->next) {
-		kwr = &req->wr;
-		krdma_stats_posted_locked(conn, kwr);
-		if (op) {
+		for (i = 0; i < krdma_req_entries(req); i++) {
+			kwr = krdma_req_entry(req, i);
+			krdma_stats_posted_locked(conn, kwr);
+			list_add_tail(&kwr->link, place);
+			if (!kwr->urgent)
+				WRITE_ONCE(conn->sq.npending,
+					   conn->sq.npending + 1);
+			if (!op)
+				continue;
 			op->pending++;
 			op->queued++;
 			/* krdma_req_done() puts this reference. */
 			refcount_inc(&op->ref);
 		}
-		list_add_tail(&kwr->link, kwr->urgent ? place :
-						       &conn->sq.pending);
-		if (!kwr->urgent)
-			WRITE_ONCE(conn->sq.npending, conn->sq.npending + 1);
-		if (kwr->follows)
-			list_move(&kwr->link, &conn->sq.pending);
 	}
 	krdma_req_kick_locked(conn);
 	/* Check whether the first pending request waits only for a credit. */
@@ -778,7 +799,8 @@ int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_req_enqueue_locked(conn, first, op);
 	/* The last part of a message lets other messages be posted. */
-	space = op && conn->sq.space.wanted && krdma_space_begin_locked(conn);
+	space = (op || first->wr.follows) && conn->sq.space.wanted &&
+		krdma_space_begin_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (bh)
 		local_bh_enable();

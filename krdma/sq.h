@@ -4,6 +4,7 @@
 #define KRDMA_SQ_H
 
 #include "device.h"
+#include "span.h"
 
 /*
  * Maximum number of requests that wait for a slot or a credit. Without a limit
@@ -65,6 +66,38 @@ struct krdma_op {
 	struct krdma_call calls[];
 };
 
+/**
+ * struct krdma_part - request that sends a part of a message of krdma_post()
+ * @req: the request
+ * @parts: the message
+ */
+struct krdma_part {
+	struct krdma_req req;
+	struct krdma_parts *parts;
+};
+
+/**
+ * struct krdma_parts - parts of a message of krdma_post()
+ * @req: request of the user, whose memory is mapped
+ * @rest: bytes of which no part was made yet
+ * @left: number of parts that have not ended
+ * @error: errno of the first part that failed
+ * @rcu: frees the object, see KRDMA_QUIRK_READS_FREED
+ * @part: requests; when one has ended, it sends a later part
+ *
+ * krdma_post() uses the object until the parts are queued, and afterwards the
+ * contexts that call krdma_part_done(). These are the completion handler, which
+ * runs in one context at a time, and krdma_req_end() after the drain.
+ */
+struct krdma_parts {
+	struct krdma_req *req;
+	struct krdma_span rest;
+	u32 left;
+	int error;
+	struct rcu_head rcu;
+	struct krdma_part part[];
+};
+
 static inline struct krdma_req *krdma_req(struct krdma_wr *kwr)
 {
 	return container_of(kwr, struct krdma_req, wr);
@@ -84,6 +117,17 @@ static inline bool krdma_req_is_message(const struct krdma_req *req)
 static inline bool krdma_req_takes_credit(const struct krdma_req *req)
 {
 	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
+}
+
+/* Return the number of entries with which a request is queued. */
+static inline u32 krdma_req_entries(const struct krdma_req *req)
+{
+	return req->parts ? req->wr.slots : 1;
+}
+
+static inline struct krdma_wr *krdma_req_entry(struct krdma_req *req, u32 i)
+{
+	return req->parts ? &req->parts->part[i].req.wr : &req->wr;
 }
 
 /* Check whether the peer's adapter answers an operation with data. */
@@ -122,11 +166,16 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until);
 void krdma_op_finish_locked(struct krdma_op *op, int error);
 
+/* parts.c */
+int krdma_parts_prepare(struct krdma_conn *conn, struct krdma_req *req);
+void krdma_parts_free(struct krdma_conn *conn, struct krdma_req *req);
+
 /* req.c */
 u32 krdma_req_max_sges(const struct krdma_conn *conn,
 		       const struct krdma_req *req);
 const struct krdma_seg *krdma_req_segs(const struct krdma_req *req);
 void krdma_req_done(struct krdma_req *req);
+int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req);
 int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req);
 void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req);
 int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);

@@ -5,8 +5,8 @@
 // caught-by: post-uml
 // rule: Documentation/krdma.rst#Requests
 @@
-expression kwr, list;
+expression kwr, conn;
 @@
-- if (kwr->follows)
-+ if (op && !kwr->urgent)
-  	list_move(&kwr->link, list);
+  if (!kwr->follows)
+- 	return &conn->sq.pending;
++ 	return kwr->op ? conn->sq.pending.next : &conn->sq.pending;

@@ -175,7 +175,8 @@ transfers() {
 	local n what wrong
 	for what in "send c 50000" "send c 100000" "longsend c 200000" "read c 100000 0" "write c 100000 0" \
 		"async c write virt 4 1000 chain=4" "async c write region 4 1000" "async c write_imm virt 4 1000 chain=4" \
-		"async c write_imm region 4 1000" "async c write_imm pages 2 40000" "ask c invite 2" "ask c back 2"; do
+		"async c write_imm region 4 1000" "async c write_imm pages 2 40000" "async c send pages 2 20000" \
+		"ask c invite 2" "ask c back 2"; do
 		wrong=0
 		for ((n = 1; n < most; n++)); do
 			connect_for "$what"

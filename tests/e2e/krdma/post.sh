@@ -102,7 +102,7 @@ refusals() {
 	posts EMSGSIZE read region 1 1 offset="$size"
 	posts EMSGSIZE write virt 1 1 offset=4294967295
 	posts EINVAL write virt 1 0
-	posts EMSGSIZE send virt 1 4081
+	posts EMSGSIZE send region 1 $((size + 1))
 	[[ $LINK != siw ]] || posts EOPNOTSUPP read virt 1 8
 	posts 0 write virt 1 4096 offset=$((size - 4096))
 }
@@ -242,6 +242,51 @@ messages() {
 		kt_is 0 "30 messages out of $i are echoed ($kt_text)"
 	done
 	two_mrs
+	kt release m
+}
+
+# Messages that are longer than a receive buffer are sent in parts. The parts of a message stay together, in order, while
+# blocking calls send messages, some of which the peer reads (from 65536 bytes on). The peer has fewer receives than a
+# message has parts.
+long_messages() {
+	local len mem
+	kt connect m "$server" 7000 recv_depth=64
+	kt_is 0 "connected for long messages"
+	for len in 4081 8160 20001 100000; do
+		for mem in $memories; do
+			kt_start sink take m 20 "$len"
+			kt async m send "$mem" 20 "$len" chain=7
+			kt_is 0 "20 messages of $len bytes out of $mem are sent ($kt_text)"
+			kt_result sink 60
+			kt_is 0 "20 messages of $len bytes out of $mem are echoed ($kt_text)"
+		done
+	done
+	for len in 50000 100000; do
+		kt_start sink take m 26 "$len"
+		kt_start posting async m send virt 20 "$len" chain=5
+		for _ in {1..6}; do expect 0 send m "$len"; done
+		kt_result posting 60
+		kt_is 0 "messages of $len bytes are posted beside blocking calls ($kt_text)"
+		kt_result sink 60
+		kt_is 0 "posted messages and those of blocking calls, of $len bytes each, are echoed ($kt_text)"
+	done
+	kt_start sink take m 20 50000
+	kt_start posting async m send virt 20 50000 chain=20
+	within 10 in_flight
+	ok $? "long messages are in flight"
+	kt close m 1 60000
+	kt_is 0 "close succeeds with long messages in flight"
+	kt_result posting 60
+	kt_is 0 "close waits for the last part of each message ($kt_text)"
+	kt_result sink 60
+	kt release m
+	kt connect m "$server" 7000 recv_depth=64 space=1
+	kt_is 0 "connected for long messages that do not wait"
+	kt_start sink take m 60 20000
+	kt async m send virt 60 20000 nowait=1 refill=1
+	kt_is 0 "refused long messages are posted by the callback and complete ($kt_text)"
+	kt_result sink 60
+	kt_is 0 "long messages that were posted by the callback are echoed ($kt_text)"
 	kt release m
 }
 
@@ -392,7 +437,7 @@ fenced() {
 # Check KRDMA_FENCE: the peer changes its memory when it receives a message. A READ that was posted before the fenced
 # message must return the old data.
 fences() {
-	local i least=790
+	local i least=790 lens=(64 64 4096 20000)
 	# On siw a message completes when TCP has taken it, before the peer has received it. So the minimum time of the
 	# fenced message is shorter.
 	[[ $LINK != siw ]] || least=390
@@ -401,7 +446,7 @@ fences() {
 		kt_is 0 "accepted for fences"
 		barrier fences
 		for i in {1..3}; do
-			kt take a 1 64
+			kt take a 1 "${lens[i]}"
 			kt_is 0 "$i: the fenced message behind the READ arrives"
 			expect 0 show a 4096 8192
 			barrier "fence$i"
@@ -416,7 +461,7 @@ fences() {
 	for i in {1..3}; do
 		kt async x write virt 1 1024 offset=8192
 		network delay 400ms
-		fenced "$i: a message" $least async x send virt 1 64 fence=1
+		fenced "$i: a message of ${lens[i]} bytes" $least async x send virt 1 "${lens[i]}" fence=1
 		network
 		barrier "fence$i"
 	done
@@ -495,9 +540,11 @@ endings() {
 		kt_start reading async w read region 40 100000
 		# Write to memory that the other tasks do not read.
 		kt_start more async w write virt 4000 8 chain=100 offset=4100000
+		# The peer does not receive, so a message is cut in the middle.
+		kt_start sending async w send virt 4 100000
 		sleep 0.0$((RANDOM % 10))
 		kt "$how" w
-		for job in posting more reading; do
+		for job in posting more reading sending; do
 			kt_result $job 40
 			# ENOENT: the task began after the release.
 			((kt_ret == 0 || kt_ret == errno[ESHUTDOWN] || kt_ret == errno[ENOTCONN] || kt_ret == errno[ENOENT]))
@@ -516,7 +563,7 @@ not_taken() {
 	local what
 	# Skip siw, whose queue pair refuses work requests only in transient states.
 	[[ $LINK != siw ]] || return
-	for what in "write virt 17 64 chain=17" "write pages 4 100000 chain=4"; do
+	for what in "write virt 17 64 chain=17" "write pages 4 100000 chain=4" "send pages 4 100000 chain=4"; do
 		kt connect n "$server" 7001 rw=1 max_msg="$size"
 		kt_is 0 "connected for a queue pair that refuses work requests"
 		within 10 idle
@@ -573,6 +620,7 @@ else
 	in_one_go
 	no_interrupts
 	messages
+	long_messages
 	reads_among_messages
 	for ((round = 0; round < 8; round++)); do endings; done
 	not_taken
