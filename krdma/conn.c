@@ -17,17 +17,6 @@
 #include "conn.h"
 #include "trace.h"
 
-/**
- * krdma_conn_get - take a reference
- * @conn: connection that is not freed during this call
- *
- * Context: any.
- */
-void krdma_conn_get(struct krdma_conn *conn)
-{
-	kref_get(&conn->ref);
-}
-
 static void krdma_conn_free_later(struct kref *ref)
 {
 	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
@@ -45,19 +34,6 @@ static void krdma_conn_free_later(struct kref *ref)
 void krdma_conn_put_anywhere(struct krdma_conn *conn)
 {
 	kref_put(&conn->ref, krdma_conn_free_later);
-}
-
-/**
- * krdma_conn_put - drop a reference; the last put frees the connection
- * @conn: connection
- *
- * Context: process; any if this cannot be the last reference. A completion
- * handler never drops the last reference, because the connection is drained
- * before the creator's reference is put.
- */
-void krdma_conn_put(struct krdma_conn *conn)
-{
-	kref_put(&conn->ref, conn->free);
 }
 
 /*
@@ -565,19 +541,6 @@ int krdma_pause(u32 ms)
 	left = wait_event_killable_timeout(wait, krdma_should_stop(),
 					   msecs_to_jiffies(ms));
 	return left ? -EINTR : 0;
-}
-
-/**
- * krdma_deadline - convert a duration to a time limit for krdma_conn_wait()
- * @ms: time limit in ms from now; 0 or KRDMA_NEVER mean no limit
- *
- * Return: time limit in jiffies; 0 means no limit.
- */
-unsigned long krdma_deadline(u32 ms)
-{
-	if (!ms || ms == KRDMA_NEVER)
-		return 0;
-	return (jiffies + msecs_to_jiffies(ms)) ?: 1;
 }
 
 static long krdma_deadline_left(unsigned long until)

@@ -5,9 +5,44 @@
 
 #include "priv.h"
 
+/**
+ * krdma_conn_get - take a reference
+ * @conn: connection that is not freed during this call
+ *
+ * Context: any.
+ */
+static inline void krdma_conn_get(struct krdma_conn *conn)
+{
+	kref_get(&conn->ref);
+}
+
+/**
+ * krdma_conn_put - drop a reference; the last put frees the connection
+ * @conn: connection
+ *
+ * Context: process; any if this cannot be the last reference. A completion
+ * handler never drops the last reference, because the connection is drained
+ * before the creator's reference is put.
+ */
+static inline void krdma_conn_put(struct krdma_conn *conn)
+{
+	kref_put(&conn->ref, conn->free);
+}
+
+/**
+ * krdma_deadline - convert a duration to a time limit for krdma_conn_wait()
+ * @ms: time limit in ms from now; 0 or KRDMA_NEVER mean no limit
+ *
+ * Return: time limit in jiffies; 0 means no limit.
+ */
+static inline unsigned long krdma_deadline(u32 ms)
+{
+	if (!ms || ms == KRDMA_NEVER)
+		return 0;
+	return (jiffies + msecs_to_jiffies(ms)) ?: 1;
+}
+
 /* conn.c */
-void krdma_conn_get(struct krdma_conn *conn);
-void krdma_conn_put(struct krdma_conn *conn);
 void krdma_conn_put_anywhere(struct krdma_conn *conn);
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
@@ -41,7 +76,6 @@ int krdma_conn_wait_ever(struct krdma_conn *conn,
 				       const void *arg),
 			 const void *arg, unsigned long until);
 int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
-unsigned long krdma_deadline(u32 ms);
 int krdma_pause(u32 ms);
 bool krdma_conn_may_notify(struct krdma_conn *conn);
 bool krdma_conn_set_owner_locked(struct krdma_conn *conn, enum krdma_owner to);

@@ -25,6 +25,8 @@
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
 
+#include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/types.h>
 
 /*
@@ -66,15 +68,111 @@ struct krdma_credit {
 
 void krdma_credit_init(struct krdma_credit *c, u16 depth);
 void krdma_credit_start(struct krdma_credit *c, u16 peer_depth);
-bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n);
-bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved);
-u16 krdma_credit_take(struct krdma_credit *c);
-void krdma_credit_use(struct krdma_credit *c);
-int krdma_credit_granted(struct krdma_credit *c, u16 granted);
-int krdma_credit_arrived(struct krdma_credit *c);
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet);
-void krdma_credit_hold(struct krdma_credit *c);
-void krdma_credit_unhold(struct krdma_credit *c);
 bool krdma_credit_should_return(const struct krdma_credit *c);
+
+/**
+ * krdma_credit_may_send - check whether there is a credit for a message
+ * @c: the credits
+ * @reserved: the message only returns credits and may use the reserved credit
+ *
+ * Return: true if krdma_credit_take() may be called.
+ */
+static inline bool krdma_credit_may_send(const struct krdma_credit *c,
+					 bool reserved)
+{
+	return READ_ONCE(c->avail) > (reserved ? 0 : 1);
+}
+
+/**
+ * krdma_credit_may_send_n - check whether there are credits for several
+ * messages
+ * @c: the credits
+ * @n: number of messages
+ *
+ * Return: true if krdma_credit_take() may be called @n times.
+ */
+static inline bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
+{
+	return c->avail > n;
+}
+
+/**
+ * krdma_credit_take - use one credit, and return the owed credits to the peer
+ * @c: the credits
+ *
+ * Return: number of credits to return, for the header of the message.
+ */
+static inline u16 krdma_credit_take(struct krdma_credit *c)
+{
+	u16 granted = c->unadvertised;
+
+	WRITE_ONCE(c->avail, c->avail - 1);
+	c->unadvertised = 0;
+	c->quiet = 0;
+	c->advertised += granted;
+	return granted;
+}
+
+/**
+ * krdma_credit_use - use one credit for a WR that cannot return credits
+ * @c: the credits; krdma_credit_may_send() must have returned true
+ */
+static inline void krdma_credit_use(struct krdma_credit *c)
+{
+	WRITE_ONCE(c->avail, c->avail - 1);
+}
+
+/**
+ * krdma_credit_granted - add credits that the peer returned
+ * @c: the credits
+ * @granted: number from a message's header, not yet checked
+ *
+ * Return: 0, or -EPROTO if the sum exceeds the depth of the peer's receive
+ * queue.
+ */
+static inline int krdma_credit_granted(struct krdma_credit *c, u16 granted)
+{
+	if (granted > c->avail_max - c->avail)
+		return -EPROTO;
+	WRITE_ONCE(c->avail, c->avail + granted);
+	return 0;
+}
+
+/**
+ * krdma_credit_arrived - account for a message of the peer
+ * @c: the credits
+ *
+ * The message has used a receive. That alone does not prove that the peer had a
+ * credit, because this side may have posted receives that it has not advertised
+ * yet.
+ *
+ * Return: 0, or -EPROTO if the peer had no credit left.
+ */
+static inline int krdma_credit_arrived(struct krdma_credit *c)
+{
+	if (!c->advertised)
+		return -EPROTO;
+	c->advertised--;
+	return 0;
+}
+
+/**
+ * krdma_credit_hold - account for a receive that the owner keeps
+ * @c: the credits
+ */
+static inline void krdma_credit_hold(struct krdma_credit *c)
+{
+	c->held++;
+}
+
+/**
+ * krdma_credit_unhold - account for a receive that the owner returns
+ * @c: the credits
+ */
+static inline void krdma_credit_unhold(struct krdma_credit *c)
+{
+	c->held--;
+}
 
 #endif /* KRDMA_CREDIT_H */

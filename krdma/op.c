@@ -7,7 +7,6 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "quirks.h"
 #include "sq.h"
 
 /*
@@ -98,15 +97,13 @@ struct krdma_op *krdma_op_message(struct krdma_conn *conn, u8 kind,
 }
 
 /**
- * krdma_op_put - drop a reference
- * @op: object to put, or NULL
+ * krdma_op_free - free an operation
+ * @op: operation without references
  *
  * Context: any.
  */
-void krdma_op_put(struct krdma_op *op)
+void krdma_op_free(struct krdma_op *op)
 {
-	if (!op || !refcount_dec_and_test(&op->ref))
-		return;
 	if (op->is_read_on)
 		kvfree_rcu(op, rcu);
 	else
@@ -195,8 +192,11 @@ static int krdma_op_give_up(struct krdma_conn *conn, struct krdma_op *op,
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
 {
-	int ret = krdma_conn_wait(conn, krdma_op_is_posted, op, until);
+	int ret = 0;
 
+	/* Usually the requests were posted at once. */
+	if (!krdma_op_is_posted(conn, op))
+		ret = krdma_conn_wait(conn, krdma_op_is_posted, op, until);
 	if (!ret)
 		ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
 	if (ret)

@@ -13,7 +13,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "quirks.h"
 #include "region.h"
 #include "span.h"
 #include "sq.h"
@@ -348,41 +347,6 @@ void krdma_req_done(struct krdma_req *req)
 }
 
 /**
- * krdma_req_max_sges - return the maximum number of pieces of a work request
- * @conn: connection with a QP
- * @req: request of the work request
- *
- * With KRDMA_QUIRK_ONE_MR a work request has only one piece of a region.
- *
- * Return: number of pieces, not counting the header of a message.
- */
-u32 krdma_req_max_sges(const struct krdma_conn *conn,
-		       const struct krdma_req *req)
-{
-	if (krdma_has_quirk(conn, KRDMA_QUIRK_ONE_MR) &&
-	    req->local.mem == KRDMA_MEM_REGION)
-		return 1;
-	if (req->opcode == KRDMA_READ)
-		return conn->limits.max_read_sge;
-	/* One scatter/gather entry is for the header of a message. */
-	return conn->limits.max_send_sge - krdma_req_is_message(req);
-}
-
-/**
- * krdma_req_segs - return the segments of the peer's memory
- * @req: request
- *
- * Return: segments; NULL: the request uses no memory of the peer.
- */
-const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
-{
-	if (krdma_req_is_message(req) || !req->local.len)
-		return NULL;
-	return req->remote ? krdma_remote_segs(req->remote) :
-			     &container_of(req, struct krdma_call, req)->seg;
-}
-
-/**
  * krdma_req_prepare - map the memory of a request, and count its slots
  * @conn: connection with a QP
  * @req: request. Its krdma_req.wr is initialized
@@ -432,8 +396,11 @@ int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 			krdma_req_unmap(conn, req);
 		return ret;
 	}
-	n = krdma_span_count(req->sges, krdma_req_segs(req), req->remote_offset,
-			     req->local.len, krdma_req_max_sges(conn, req));
+	n = 1;
+	if (req->nsges > krdma_req_max_sges(conn, req) || krdma_req_segs(req))
+		n = krdma_span_count(req->sges, krdma_req_segs(req),
+				     req->remote_offset, req->local.len,
+				     krdma_req_max_sges(conn, req));
 	n += krdma_req_tells_after(conn, req);
 	if (n > conn->limits.send_depth ||
 	    (n > 1 && (krdma_req_is_message(req) || krdma_req_is_atomic(req)))) {
@@ -466,8 +433,17 @@ static int krdma_req_prepare_users(struct krdma_conn *conn,
 	return krdma_req_prepare(conn, req);
 }
 
-static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
-			  struct krdma_op *op)
+/**
+ * krdma_req_take - prepare the requests of a chain, and post or queue them
+ * @conn: connection in message mode
+ * @first: first request
+ * @op: operation of the requests; NULL: requests of krdma_post()
+ *
+ * Context: any.
+ * Return: as krdma_post() and krdma_op_post(). On error nothing was posted.
+ */
+int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
+		   struct krdma_op *op)
 {
 	struct krdma_req *req, *end;
 	int ret = 0;
@@ -529,25 +505,9 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_conn_check_open(conn);
 	if (ret)
 		return ret;
-	if (krdma_get_state(cb) != KRDMA_ESTABLISHED)
+	/* The checks of a request would refuse it for a less helpful reason. */
+	if (READ_ONCE(cb->state) != KRDMA_ESTABLISHED)
 		return krdma_last_error(cb) ?: -ENOTCONN;
 	return krdma_req_take(conn, req, NULL);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
-
-/**
- * krdma_op_post - post the requests of an operation
- * @conn: connection in message mode
- * @op: operation with at least one request, which krdma_op_add() has added
- *
- * Does not wait. Requests for which there is no room are queued.
- *
- * Context: process.
- * Return: 0; -ESHUTDOWN: krdma_close() has begun; -E2BIG: a request has too
- * many pieces; -ENOMEM; -ENOTCONN; or the reason for which the connection
- * ended. On error nothing was posted.
- */
-int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op)
-{
-	return krdma_req_take(conn, &op->calls[0].req, op);
-}

@@ -5,27 +5,6 @@
 #include "span.h"
 
 /**
- * krdma_span_begin - begin to split a request
- * @span: result
- * @sges: local pieces, @len bytes in all, none of them empty
- * @segs: remote segments; NULL if there are none
- * @offset: offset in @segs; the segments contain all bytes up to @offset + @len
- * @len: length of the request in bytes
- */
-void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
-		      const struct krdma_seg *segs, u64 offset, u32 len)
-{
-	while (segs && len && offset >= segs->len)
-		offset -= segs++->len;
-	*span = (struct krdma_span){
-		.sge = sges,
-		.seg = segs,
-		.seg_off = offset,
-		.left = len,
-	};
-}
-
-/**
  * krdma_span_next - split off one work request
  * @span: position. Before the call it gives the remote segment and offset of
  *	the work request

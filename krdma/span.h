@@ -31,8 +31,29 @@ struct krdma_span {
 	u32 left;
 };
 
-void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
-		      const struct krdma_seg *segs, u64 offset, u32 len);
+/**
+ * krdma_span_begin - begin to split a request
+ * @span: result
+ * @sges: local pieces, @len bytes in all, none of them empty
+ * @segs: remote segments; NULL if there are none
+ * @offset: offset in @segs; the segments contain all bytes up to @offset + @len
+ * @len: length of the request in bytes
+ */
+static inline void krdma_span_begin(struct krdma_span *span,
+				    const struct ib_sge *sges,
+				    const struct krdma_seg *segs, u64 offset,
+				    u32 len)
+{
+	while (segs && len && offset >= segs->len)
+		offset -= segs++->len;
+	*span = (struct krdma_span){
+		.sge = sges,
+		.seg = segs,
+		.seg_off = offset,
+		.left = len,
+	};
+}
+
 u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max);
 u32 krdma_span_count(const struct ib_sge *sges, const struct krdma_seg *segs,
 		     u64 offset, u32 len, u32 max);

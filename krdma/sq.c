@@ -42,7 +42,6 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "quirks.h"
 #include "region.h"
 #include "span.h"
 #include "sq.h"
@@ -129,28 +128,15 @@ void krdma_req_free(struct krdma_conn *conn)
 }
 
 /**
- * krdma_req_enter - begin a section that maps or unmaps memory of requests
- * @conn: connection in message mode
+ * krdma_req_leave_last - end the last section of krdma_req_enter()
+ * @conn: connection
  *
- * krdma_req_leave() ends the section, and krdma_req_stop() waits for its end.
- *
- * Context: any.
- * Return: true; or false if nothing may be mapped any more, because
- * krdma_req_stop() was called.
- */
-bool krdma_req_enter(struct krdma_conn *conn)
-{
-	return atomic_inc_not_zero(&conn->sq.posters);
-}
-
-/**
- * krdma_req_leave - end a section of krdma_req_enter()
- * @conn: connection. It may be freed as soon as conn->wait.lock is released, so
- *	this wakes krdma_req_stop() under that lock
+ * krdma_req_leave() calls this if no other section is left. Since then another
+ * section may have begun.
  *
  * Context: any.
  */
-void krdma_req_leave(struct krdma_conn *conn)
+void krdma_req_leave_last(struct krdma_conn *conn)
 {
 	unsigned long flags;
 

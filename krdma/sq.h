@@ -3,7 +3,8 @@
 #ifndef KRDMA_SQ_H
 #define KRDMA_SQ_H
 
-#include "device.h"
+#include "quirks.h"
+#include "region.h"
 #include "span.h"
 
 /*
@@ -154,7 +155,7 @@ struct krdma_call *krdma_op_add(struct krdma_conn *conn, struct krdma_op *op,
 				u8 kind);
 struct krdma_op *krdma_op_message(struct krdma_conn *conn, u8 kind,
 				  const struct krdma_hdr *hdr, u32 len);
-void krdma_op_put(struct krdma_op *op);
+void krdma_op_free(struct krdma_op *op);
 bool krdma_op_is_done(struct krdma_conn *conn, const void *arg);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
@@ -171,20 +172,17 @@ int krdma_parts_prepare(struct krdma_conn *conn, struct krdma_req *req);
 void krdma_parts_free(struct krdma_conn *conn, struct krdma_req *req);
 
 /* req.c */
-u32 krdma_req_max_sges(const struct krdma_conn *conn,
-		       const struct krdma_req *req);
-const struct krdma_seg *krdma_req_segs(const struct krdma_req *req);
 void krdma_req_done(struct krdma_req *req);
 int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req);
 int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req);
 void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req);
-int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op);
+int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
+		   struct krdma_op *op);
 
 /* sq.c */
 int krdma_req_begin(struct krdma_conn *conn);
 void krdma_req_free(struct krdma_conn *conn);
-bool krdma_req_enter(struct krdma_conn *conn);
-void krdma_req_leave(struct krdma_conn *conn);
+void krdma_req_leave_last(struct krdma_conn *conn);
 void krdma_req_stop(struct krdma_conn *conn);
 void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
@@ -204,5 +202,98 @@ void krdma_space_refused_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
 bool krdma_space_begin_locked(struct krdma_conn *conn);
 void krdma_space_tell(struct krdma_conn *conn);
+
+/**
+ * krdma_req_enter - begin a section that maps or unmaps memory of requests
+ * @conn: connection in message mode
+ *
+ * krdma_req_leave() ends the section, and krdma_req_stop() waits for its end.
+ *
+ * Context: any.
+ * Return: true; or false if nothing may be mapped any more, because
+ * krdma_req_stop() was called.
+ */
+static inline bool krdma_req_enter(struct krdma_conn *conn)
+{
+	return atomic_inc_not_zero(&conn->sq.posters);
+}
+
+/**
+ * krdma_req_leave - end a section of krdma_req_enter()
+ * @conn: connection. It may be freed as soon as conn->wait.lock is released, so
+ *	krdma_req_leave_last() wakes krdma_req_stop() under that lock
+ *
+ * Context: any.
+ */
+static inline void krdma_req_leave(struct krdma_conn *conn)
+{
+	if (!atomic_add_unless(&conn->sq.posters, -1, 1))
+		krdma_req_leave_last(conn);
+}
+
+/**
+ * krdma_req_max_sges - return the maximum number of pieces of a work request
+ * @conn: connection with a QP
+ * @req: request of the work request
+ *
+ * With KRDMA_QUIRK_ONE_MR a work request has only one piece of a region.
+ *
+ * Return: number of pieces, not counting the header of a message.
+ */
+static inline u32 krdma_req_max_sges(const struct krdma_conn *conn,
+				     const struct krdma_req *req)
+{
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_ONE_MR) &&
+	    req->local.mem == KRDMA_MEM_REGION)
+		return 1;
+	if (req->opcode == KRDMA_READ)
+		return conn->limits.max_read_sge;
+	/* One scatter/gather entry is for the header of a message. */
+	return conn->limits.max_send_sge - krdma_req_is_message(req);
+}
+
+/**
+ * krdma_req_segs - return the segments of the peer's memory
+ * @req: request
+ *
+ * Return: segments; NULL: the request uses no memory of the peer.
+ */
+static inline const struct krdma_seg *
+krdma_req_segs(const struct krdma_req *req)
+{
+	if (krdma_req_is_message(req) || !req->local.len)
+		return NULL;
+	return req->remote ? krdma_remote_segs(req->remote) :
+			     &container_of(req, struct krdma_call, req)->seg;
+}
+
+/**
+ * krdma_op_post - post the requests of an operation
+ * @conn: connection in message mode
+ * @op: operation with at least one request, which krdma_op_add() has added
+ *
+ * Does not wait. Requests for which there is no room are queued.
+ *
+ * Context: process.
+ * Return: 0; -ESHUTDOWN: krdma_close() has begun; -E2BIG: a request has too
+ * many pieces; -ENOMEM; -ENOTCONN; or the reason for which the connection
+ * ended. On error nothing was posted.
+ */
+static inline int krdma_op_post(struct krdma_conn *conn, struct krdma_op *op)
+{
+	return krdma_req_take(conn, &op->calls[0].req, op);
+}
+
+/**
+ * krdma_op_put - drop a reference
+ * @op: object to put, or NULL
+ *
+ * Context: any.
+ */
+static inline void krdma_op_put(struct krdma_op *op)
+{
+	if (op && refcount_dec_and_test(&op->ref))
+		krdma_op_free(op);
+}
 
 #endif /* KRDMA_SQ_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Data use the last credit: two ends that flood each other deadlock.
 //
-// file: krdma/credit.c
+// file: krdma/credit.h
 // caught-by: kunit-uml
 // rule: Documentation/protocol.rst#Credits
 @@

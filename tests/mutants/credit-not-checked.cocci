@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Messages are sent without a credit: the peer has no receive for them.
 //
-// file: krdma/credit.c
+// file: krdma/credit.h
 // caught-by: kunit-uml
 // rule: Documentation/protocol.rst#Credits
 @@
