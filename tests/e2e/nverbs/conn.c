@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Connections: their life, their memory, and the calls that both sides execute. */
+#include <linux/bottom_half.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
@@ -67,6 +69,8 @@ static void nv_cq_handler(struct ib_cq *cq, void *context)
 	struct nv_queue *q = context;
 
 	q->notified++;
+	if (READ_ONCE(q->conn->poster) == current)
+		q->conn->nested++;
 	if (!q->held)
 		schedule_work(&q->work);
 }
@@ -198,6 +202,23 @@ static void nv_build(struct nv_conn *c, const struct nv_req *req,
 	}
 }
 
+/*
+ * Post as under a lock of the consumer: no softirq runs in this task, and no
+ * handler must be called.
+ */
+static int nv_post_locked(struct nv_conn *c, const struct ib_send_wr *wr,
+			  const struct ib_send_wr **bad)
+{
+	int ret;
+
+	local_bh_disable();
+	WRITE_ONCE(c->poster, current);
+	ret = ib_post_send(c->id->qp, wr, bad);
+	WRITE_ONCE(c->poster, NULL);
+	local_bh_enable();
+	return ret;
+}
+
 /* Post requests as one list. */
 int nv_post(struct nv_conn *c, const struct nv_req *req, int n)
 {
@@ -213,7 +234,8 @@ int nv_post(struct nv_conn *c, const struct nv_req *req, int n)
 		if (i)
 			built[i - 1].send.next = &built[i].send;
 	}
-	ret = ib_post_send(c->id->qp, &built[0].send, &bad);
+	ret = c->locked ? nv_post_locked(c, &built[0].send, &bad) :
+			  ib_post_send(c->id->qp, &built[0].send, &bad);
 	/* Requests that were not posted have no numbers. */
 	for (i = 0; ret && i < n; i++)
 		if (bad == &built[i].send)

@@ -229,6 +229,9 @@ struct nv_queue {
  * @wait: woken when anything below or in @queue changes
  * @up: result of the connection: 1 established, 0 pending, or an error
  * @events: bits of events
+ * @locked: posts of requests are made as under a lock of the consumer
+ * @poster: task that is inside of such a post, or NULL
+ * @nested: number of calls of a CQ's handler within such a post
  * @ud: UD: address of the peer
  * @ah: UD: address handle of the peer
  * @chunk: buffers of 1 MiB of NV_BIG
@@ -249,6 +252,9 @@ struct nv_conn {
 	wait_queue_head_t wait;
 	int up;
 	unsigned long events;
+	bool locked;
+	struct task_struct *poster;
+	u32 nested;
 	struct rdma_ud_param ud;
 	struct ib_ah *ah;
 	void *chunk[NV_CHUNKS];

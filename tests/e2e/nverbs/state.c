@@ -5,6 +5,9 @@
 
 #include "priv.h"
 
+/* Messages that find no receive, one after the other. */
+#define NV_RNRS		6
+
 static struct nv_req nv_small(const struct nv_test *t, enum ib_wr_opcode op)
 {
 	return (struct nv_req){
@@ -106,18 +109,24 @@ static bool nv_in_state(struct nv_test *t, int i)
 	nv_wait(c, NV_RECVS, c->queue[NV_RECVS].done + 1, 200);
 	sends = c->queue[NV_SENDS].done;
 	recvs = c->queue[NV_RECVS].done;
+	c->locked = true;
 	ret = nv_post(c, &req, 1);
+	c->locked = false;
 	if (ret != nv_state_rows[i].send)
 		return nv_bad(t, "ib_post_send() returns %d", ret);
 	ret = nv_post_recvs(t, 1);
 	if (ret != nv_state_rows[i].recv)
 		return nv_bad(t, "ib_post_recv() returns %d", ret);
-	if (nv_state_rows[i].state == IB_QPS_ERR)
-		return nv_flushed(t, NV_SENDS, sends, 1) &&
-		       nv_flushed(t, NV_RECVS, recvs, 1);
-	return nv_state_rows[i].send ||
-	       nv_wait(c, NV_SENDS, sends + 1, NV_WAIT_MS) ||
-	       nv_bad(t, "no completion");
+	if (nv_state_rows[i].state == IB_QPS_ERR) {
+		if (!nv_flushed(t, NV_SENDS, sends, 1) ||
+		    !nv_flushed(t, NV_RECVS, recvs, 1))
+			return false;
+	} else if (!nv_state_rows[i].send &&
+		   !nv_wait(c, NV_SENDS, sends + 1, NV_WAIT_MS)) {
+		return nv_bad(t, "no completion");
+	}
+	return !c->nested ||
+	       nv_bad(t, "a handler is called within ib_post_send()");
 }
 
 static void nv_posts(struct nv_test *t)
@@ -310,6 +319,91 @@ static bool nv_before_failed(struct nv_test *t)
 	return ret == IB_WC_LOC_PROT_ERR || nv_bad(t, "%s", nv_status(ret));
 }
 
+/* A local request behind a message that is repeated is executed once. */
+static bool nv_local_behind_repeated(struct nv_test *t)
+{
+	struct nv_conn *c = t->side.conn[0];
+	struct nv_queue *q = &c->queue[NV_SENDS];
+	struct nv_req req[2];
+	u32 done = q->done;
+	int i, ret;
+
+	req[0] = nv_small(t, IB_WR_SEND);
+	req[1] = (struct nv_req){
+		.op = IB_WR_REG_MR,
+		.flags = IB_SEND_SIGNALED,
+		.mr = c->mr[NV_INVALID],
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	ret = nv_post(c, req, 2);
+	if (ret)
+		return nv_bad(t, "the post returns %d", ret);
+	msleep(50);
+	ret = nv_peer(t, .op = NV_RECV, .lay = nv_place_64, .n = 1);
+	if (ret || !nv_wait(c, NV_SENDS, done + 2, NV_WAIT_MS / 4))
+		return nv_bad(t, "%u completions, %d", q->done - done, ret);
+	for (i = 0; i < 2; i++) {
+		ret = q->log[(done + i) % NV_LOGS].status;
+		if (ret)
+			return nv_bad(t, "request %d: %s", i, nv_status(ret));
+	}
+	return true;
+}
+
+/*
+ * Messages that find no receive are repeated when receives are posted. The CM has
+ * set the longest RNR timer, 655 ms.
+ */
+static bool nv_ends_rnr(struct nv_test *t)
+{
+	struct nv_req req = nv_small(t, IB_WR_SEND);
+	struct nv_conn *c = t->side.conn[0];
+	struct nv_queue *q = &c->queue[NV_SENDS];
+	unsigned long begin = jiffies;
+	u32 i, done, ms;
+	int ret;
+
+	for (i = 0; i < NV_RNRS; i++) {
+		done = q->done;
+		ret = nv_post(c, &req, 1);
+		if (ret)
+			return nv_bad(t, "the post returns %d", ret);
+		msleep(50);
+		ret = nv_peer(t, .op = NV_RECV, .lay = nv_place_64, .n = 1);
+		if (ret || !nv_wait(c, NV_SENDS, done + 1, NV_WAIT_MS))
+			return nv_bad(t, "no completion, %d", ret);
+	}
+	ms = jiffies_to_msecs(jiffies - begin);
+	return ms < NV_RNRS * 655 / 2 ||
+	       nv_bad(t, "%u messages take %u ms", NV_RNRS, ms);
+}
+
+/* All but one of the READs wait. */
+static bool nv_reads_in_turn(struct nv_test *t)
+{
+	struct nv_conn *c = t->side.conn[0];
+	struct nv_queue *q = &c->queue[NV_SENDS];
+	struct nv_req req[NV_LOGS];
+	u32 done = q->done;
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(req); i++) {
+		req[i] = nv_small(t, IB_WR_RDMA_READ);
+		req[i].lay.len = SZ_64K;
+	}
+	ret = nv_post(c, req, ARRAY_SIZE(req));
+	if (ret)
+		return nv_bad(t, "the post returns %d", ret);
+	if (!nv_wait(c, NV_SENDS, done + ARRAY_SIZE(req), NV_WAIT_MS))
+		return nv_bad(t, "%u completions", q->done - done);
+	for (i = 0; i < ARRAY_SIZE(req); i++) {
+		ret = q->log[(done + i) % NV_LOGS].status;
+		if (ret)
+			return nv_bad(t, "READ %d: %s", i, nv_status(ret));
+	}
+	return true;
+}
+
 /* Send a message, and return the number of notifications of the peer. */
 static u32 nv_notified(struct nv_test *t, int flags)
 {
@@ -342,9 +436,14 @@ static bool nv_solicited(struct nv_test *t)
 	       nv_bad(t, "%u, %u and %u notifications", first, second, third);
 }
 
+static const struct nv_spec nv_one_read = {
+	.rd = 1, .dest = 1, .retry = 7, .rnr_retry = 7,
+};
+
 static const struct {
 	const char *name;
 	bool (*run)(struct nv_test *t);
+	const struct nv_spec *spec;
 } nv_state_cases[] = {
 	{ "error state flushes both queues in the order of the posts",
 	  nv_flush },
@@ -361,6 +460,12 @@ static const struct {
 	  nv_behind_unsignalled },
 	{ "SEND that finds no receive is repeated before a request that fails",
 	  nv_before_failed },
+	{ "REG_MR behind a SEND that is repeated is executed once",
+	  nv_local_behind_repeated },
+	{ "SENDs that find no receive are repeated when receives are posted",
+	  nv_ends_rnr },
+	{ "RDMA_READs wait for earlier ones on a QP that may have one in flight",
+	  nv_reads_in_turn, &nv_one_read },
 	{ "CQ that waits for solicited events ignores other messages",
 	  nv_solicited },
 };
@@ -373,7 +478,8 @@ void nv_states(struct nv_test *t)
 	nv_posts(t);
 	nv_close(t, 0);
 	for (i = 0; i < ARRAY_SIZE(nv_state_cases); i++) {
-		good = nv_open(t, 0, &nv_usual) && nv_state_cases[i].run(t);
+		good = nv_open(t, 0, nv_state_cases[i].spec ?: &nv_usual) &&
+		       nv_state_cases[i].run(t);
 		nv_case(t, good, "%s", nv_state_cases[i].name);
 		nv_close(t, 0);
 	}
