@@ -12,6 +12,9 @@
  */
 #include "pair.h"
 
+/* Maximum time until a program has set up its QPs on a slow machine, in s. */
+#define SETUP 30
+
 /* Progress of all programs, in shared memory. */
 static unsigned int *progress;
 
@@ -81,8 +84,9 @@ static void scribbled(void)
 	uint8_t *queue;
 
 	signal(SIGALRM, SIG_DFL);
-	alarm(2);
+	alarm(SETUP);
 	pair(IBV_QPT_RC);
+	alarm(2);
 	for (;;) {
 		queue = shared(rand_r(&seed) % 5, &bytes);
 		for (int i = 0; queue && i < 50; i++) {
@@ -108,7 +112,8 @@ static void scribble(int seconds)
 {
 	time_t end = time(NULL) + seconds;
 
-	while (time(NULL) < end) {
+	/* On a slow machine, it takes longer until the programs have posted much. */
+	while (time(NULL) < end || (*progress <= 1000 && time(NULL) < end + SETUP)) {
 		pid_t pid[2] = { start(scribbled), start(scribbled) };
 
 		for (int k = 0; k < 2; k++)
