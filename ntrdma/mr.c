@@ -284,6 +284,7 @@ int ntrdma_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
  */
 static void ntrdma_mr_exchange(struct ntrdma_mr *mr, u32 key, int access)
 {
+	lockdep_assert_held_write(&mr->lock);
 	if (mr->num_next) {
 		swap(mr->pages, mr->next);
 		mr->num_next = 0;
@@ -328,11 +329,15 @@ enum ib_wc_status ntrdma_mr_register(struct ntrdma_mr *mr, struct ib_pd *pd,
 	return status;
 }
 
-/* Check whether a key may be invalidated. Caller holds ntrdma_mr.lock. */
+/*
+ * Check whether a key may be invalidated. The caller holds ntrdma_mr.lock for
+ * writing, so no copy is running.
+ */
 static bool ntrdma_mr_may_invalidate(const struct ntrdma_mr *mr,
 				     const struct ib_pd *pd, u32 key,
 				     bool remote)
 {
+	lockdep_assert_held_write(&mr->lock);
 	if (mr->ib.type != IB_MR_TYPE_MEM_REG || mr->ib.pd != pd ||
 	    mr->key != key)
 		return false;
