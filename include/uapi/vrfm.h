@@ -336,6 +336,73 @@ struct vrfm_status {
 	struct vrfm_status_peer peers[VRFM_STATUS_NODES];
 };
 
+/* Type of a record that fills the rest of the area: skip it. */
+#define VRFM_REC_PAD 0
+/* Type of a record that reports dropped records, see &vrfm_record.lost. */
+#define VRFM_REC_LOST 1
+/* Type of a record about an event, see &vrfm_record.event. */
+#define VRFM_REC_EVENT 2
+/* Type of a record about the state of a peer, see &vrfm_record.link. */
+#define VRFM_REC_LINK 4
+
+/* Flag of a record: it covers several changes, and shows the last one. */
+#define VRFM_REC_MERGED 1
+/* Flag of %VRFM_REC_EVENT: no event, but the end of a %VRFM_SUB_TAKE. */
+#define VRFM_REC_CANCELLED 8
+
+/* Value of &vrfm_record.node: no node. */
+#define VRFM_REC_NO_NODE 0xFFFF
+
+/**
+ * struct vrfm_record - a record of a ring
+ * @type: VRFM_REC_...; programs must skip types that they do not know
+ * @flags: %VRFM_REC_MERGED, %VRFM_REC_CANCELLED
+ * @slots: number of slots of 64 bytes that the record takes, with this one
+ * @node: event: id of the sender; fault: id of the peer that the fault
+ *	concerns; link: id of the peer; %VRFM_REC_NO_NODE: none, as for RESET
+ * @reserved0: 0
+ * @reserved1: 0
+ * @time_ns: time when the record was put into the ring, on the clock of the
+ *	ring, in ns
+ * @cookie: cookie of the subscription; 0 in %VRFM_REC_PAD and %VRFM_REC_LOST
+ * @lost: content of %VRFM_REC_LOST
+ * @lost.count: number of records that were dropped at this point of the stream
+ * @event: content of %VRFM_REC_EVENT
+ * @event.event: type of the event: enum rfm2g_event
+ * @event.data: data of the sender
+ * @link: content of %VRFM_REC_LINK
+ * @link.state: state of the peer: enum vrfm_peer_link
+ * @link.flags: %VRFM_STATUS_PRESENT, %VRFM_PEER_SYNCED, %VRFM_PEER_MISSES_ALL;
+ *	without %VRFM_STATUS_PRESENT: the node is no peer any more
+ * @link.error: if DOWN: errno of the end of the last connection; 0: none
+ * @raw: the content as three words
+ */
+struct vrfm_record {
+	__u16 type;
+	__u16 flags;
+	__u16 slots;
+	__u16 node;
+	__u64 reserved0;
+	__u64 reserved1;
+	__u64 time_ns;
+	__u64 cookie;
+	union {
+		struct {
+			__u64 count;
+		} lost;
+		struct {
+			__u32 event;
+			__u32 data;
+		} event;
+		struct {
+			__u32 state;
+			__u32 flags;
+			__u32 error;
+		} link;
+		__u64 raw[3];
+	};
+};
+
 /*
  * Argument: struct vrfm_flush. ETIMEDOUT: not all peers have the stores. EINTR:
  * the task was killed. While the call sends stores, it may wait for a slow peer
