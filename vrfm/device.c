@@ -20,6 +20,7 @@
 #include "compat.h"
 #include "device.h"
 #include "link.h"
+#include "ring.h"
 #include "write.h"
 
 static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
@@ -206,6 +207,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	INIT_LIST_HEAD(&vdev->links);
 	INIT_LIST_HEAD(&vdev->shares.list);
 	INIT_LIST_HEAD(&vdev->bar_files);
+	INIT_LIST_HEAD(&vdev->rings);
 	init_waitqueue_head(&vdev->room);
 	vdev->epoch = vrfm_dev_epoch();
 	vrfm_stage_init(vdev);
@@ -349,6 +351,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	 */
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
+	vrfm_rings_gone(vdev);
 	vrfm_peers_remove(vdev);
 	vrfm_resync_exit(vdev);
 	vrfm_stage_exit(vdev);

@@ -4,13 +4,14 @@
  * raise.
  *
  * All state belongs to the device, not to a file. Each type has one enable
- * flag, one queue, one count and one waiter. vrfm_dev.lock protects them.
+ * flag, one queue, one count and one waiter. vrfm_dev.lock protects them. The
+ * waiter is a task, or a ring that takes the events.
  */
 #include <linux/ktime.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 
-#include "priv.h"
+#include "ring.h"
 #include "trace.h"
 
 /**
@@ -36,6 +37,18 @@ void vrfm_events_init(struct vrfm_dev *vdev)
 	}
 }
 
+/* Hand events that have become ready to the waiter, and wake tasks that poll. */
+static void vrfm_event_ready_locked(struct vrfm_dev *vdev, u32 type)
+{
+	struct vrfm_event *event = &vdev->events[type];
+
+	lockdep_assert_held(&vdev->lock);
+	if (event->taker)
+		vrfm_sub_take_locked(event->taker, type, &event->queue);
+	if (event->queue.ready)
+		wake_up_all(&event->wait);
+}
+
 /**
  * vrfm_event_enable_locked - enable or disable a type of event, with the lock
  * held
@@ -54,7 +67,7 @@ void vrfm_event_enable_locked(struct vrfm_dev *vdev, u32 type, bool enable)
 	if (!enable)
 		vrfm_queue_disable(&event->queue);
 	else if (!event->queue.enabled && vrfm_queue_enable(&event->queue))
-		wake_up_all(&event->wait);
+		vrfm_event_ready_locked(vdev, type);
 	vrfm_regs_publish_locked(vdev);
 }
 
@@ -97,7 +110,7 @@ int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_raise - queue an event, and wake tasks that wait for it
+ * vrfm_event_raise - queue an event, copy it to rings, and wake its waiter
  * @vdev: device
  * @type: type of event, below %RFM2G_EVENTS
  * @node: id of the sender; for a fault: id of the peer that the fault concerns
@@ -117,8 +130,9 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 	}
 	trace_vrfm_event_raised(vdev->unit, node, type, data);
 	spin_lock_bh(&vdev->lock);
+	vrfm_rings_event_locked(vdev, type, node, data);
 	if (vrfm_queue_push(&event->queue, node, data))
-		wake_up_all(&event->wait);
+		vrfm_event_ready_locked(vdev, type);
 	vrfm_regs_publish_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
 }
@@ -144,7 +158,7 @@ static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 	int ret = -EINPROGRESS;
 
 	spin_lock_bh(&vdev->lock);
-	if (event->waiter)
+	if (event->waiter || event->taker)
 		ret = -EALREADY;
 	else if (vrfm_queue_take(&event->queue, entry))
 		ret = 0;
@@ -228,7 +242,7 @@ static int vrfm_event_sleep(struct vrfm_event *event,
  *
  * Context: may sleep.
  * Return: 0; -EINVAL if there is no such type; -EALREADY if another task waits
- * for this type; -ETIMEDOUT; -EIDRM if the wait was cancelled or the device was
+ * for this type, or a ring takes it; -ETIMEDOUT; -EIDRM if the wait was cancelled or the device was
  * destroyed; -ERESTARTNOHAND if the task got a signal, or was frozen, stopped
  * or traced. If a signal handler ran, the system call returns -EINTR. Otherwise
  * the kernel restarts it, with its whole timeout.
@@ -259,6 +273,11 @@ static bool vrfm_event_cancel_locked(struct vrfm_dev *vdev, u32 type)
 	struct vrfm_event *event = &vdev->events[type];
 
 	lockdep_assert_held(&vdev->lock);
+	if (event->taker) {
+		vrfm_sub_cancel_locked(event->taker, type);
+		event->taker = NULL;
+		return true;
+	}
 	if (!event->waiter)
 		return false;
 	WRITE_ONCE(event->waiter->cancelled, true);
@@ -267,11 +286,12 @@ static bool vrfm_event_cancel_locked(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_cancel - cancel the wait for a type of event
+ * vrfm_event_cancel - cancel the wait for a type of event, by a task or a ring
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0; -EINVAL if there is no such type; -ENOSYS if no task waits.
+ * Return: 0; -EINVAL if there is no such type; -ENOSYS if neither a task nor
+ * a ring waits.
  */
 int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 {
@@ -430,4 +450,95 @@ void vrfm_events_wake(struct vrfm_dev *vdev)
 
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		wake_up_all(&vdev->events[type].wait);
+}
+
+/* Check whether no task and no ring waits for any of some types. */
+static bool vrfm_events_are_free_locked(struct vrfm_dev *vdev, u32 types)
+{
+	u32 type;
+
+	lockdep_assert_held(&vdev->lock);
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		if (types & BIT(type) && (vdev->events[type].waiter ||
+					  vdev->events[type].taker))
+			return false;
+	return true;
+}
+
+/**
+ * vrfm_events_take - make a ring the waiter of some types of events
+ * @sub: subscription of the ring
+ * @types: a bit for each type
+ *
+ * Events that are ready move to the ring at once.
+ *
+ * Context: any but hard interrupts.
+ * Return: 0; -EALREADY: one of the types has a waiter, so that the ring takes
+ * none; -ENODEV: the device was removed.
+ */
+int vrfm_events_take(struct vrfm_sub *sub, u32 types)
+{
+	struct vrfm_dev *vdev = sub->ring->vdev;
+	int ret = 0;
+	u32 type;
+
+	spin_lock_bh(&vdev->lock);
+	if (vdev->gone)
+		ret = -ENODEV;
+	else if (!vrfm_events_are_free_locked(vdev, types))
+		ret = -EALREADY;
+	for (type = 0; type < RFM2G_EVENTS && !ret; type++) {
+		if (!(types & BIT(type)))
+			continue;
+		vdev->events[type].taker = sub;
+		vrfm_sub_take_locked(sub, type, &vdev->events[type].queue);
+	}
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return ret;
+}
+
+/**
+ * vrfm_events_untake - end what vrfm_events_take() has begun
+ * @sub: any subscription
+ *
+ * Events that are still in the queues stay there.
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_events_untake(struct vrfm_sub *sub)
+{
+	struct vrfm_dev *vdev = sub->ring->vdev;
+	u32 type;
+
+	spin_lock_bh(&vdev->lock);
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		if (vdev->events[type].taker != sub)
+			continue;
+		vrfm_sub_cancel_locked(sub, type);
+		vdev->events[type].taker = NULL;
+	}
+	spin_unlock_bh(&vdev->lock);
+}
+
+/**
+ * vrfm_events_feed - move events that did not fit to a ring that has room now
+ * @ring: ring
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_events_feed(struct vrfm_ring_ctx *ring)
+{
+	struct vrfm_dev *vdev = ring->vdev;
+	struct vrfm_event *event;
+	u32 type;
+
+	spin_lock_bh(&vdev->lock);
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		event = &vdev->events[type];
+		if (event->taker && event->taker->ring == ring)
+			vrfm_sub_take_locked(event->taker, type, &event->queue);
+	}
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
 }

@@ -9,6 +9,7 @@
  * command really takes or returns.
  */
 #include <linux/compat.h>
+#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
@@ -16,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include "device.h"
+#include "ring.h"
 #include "write.h"
 
 /**
@@ -42,7 +44,7 @@ struct vrfm_call {
 /**
  * struct vrfm_command - entry of a table of commands
  * @cmd: number of the command
- * @run: function that runs the command, and returns 0 or an error
+ * @run: function that runs the command, and returns 0, a descriptor or an error
  * @which: parameter for @run
  * @writes: the command requires a file that is open for writing
  */
@@ -508,6 +510,62 @@ static int vrfm_ioctl_peers(const struct vrfm_call *call)
 	return copy_to_user(call->user, &peers, sizeof(peers)) ? -EFAULT : 0;
 }
 
+/* Get the arguments of a ring, of a program that may know more members. */
+static int vrfm_get_ring(const struct vrfm_call *call, struct vrfm_ring *args)
+{
+	u32 size;
+	int ret;
+
+	BUILD_BUG_ON(sizeof(*args) != 64);
+	if (get_user(size, (u32 __user *)call->user))
+		return -EFAULT;
+	if (size < sizeof(*args))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(args, sizeof(*args), call->user, size);
+	/* The program may have changed the size since then. */
+	args->size = size;
+	return ret;
+}
+
+/*
+ * Create a ring, and return its descriptor. The descriptor is usable only after
+ * the results have been copied to the program.
+ */
+static int vrfm_ioctl_ring_create(const struct vrfm_call *call)
+{
+	struct vrfm_ring args;
+	struct file *made;
+	int fd, ret;
+
+	if (!(call->file->f_mode & FMODE_READ))
+		return -EBADF;
+	ret = vrfm_get_ring(call, &args);
+	if (ret)
+		return ret;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	made = vrfm_ring_create(call->file, &args);
+	if (IS_ERR(made)) {
+		ret = PTR_ERR(made);
+		goto err_put_fd;
+	}
+	if (copy_to_user(call->user, &args, sizeof(args))) {
+		ret = -EFAULT;
+		goto err_put_file;
+	}
+	fd_install(fd, made);
+	return fd;
+
+err_put_file:
+	fput(made);
+err_put_fd:
+	put_unused_fd(fd);
+	return ret;
+}
+
 /* Commands of RFM2g, indexed by _IOC_NR() of the command. */
 static const struct vrfm_command vrfm_commands[] = {
 	[10] = { RFM2G_ATOMIC_PEEK, vrfm_ioctl_peek },
@@ -602,6 +660,7 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[6] = { VRFM_UNCLAIM, vrfm_ioctl_unclaim },
 	[7] = { VRFM_POLL_EVENTS, vrfm_ioctl_poll_events },
 	[8] = { VRFM_UNWAIT, vrfm_ioctl_unwait },
+	[9] = { VRFM_RING, vrfm_ioctl_ring_create },
 };
 
 /*
@@ -645,10 +704,11 @@ static long vrfm_call_run(struct vrfm_call *call, unsigned int cmd)
  * @cmd: number of the command
  * @arg: argument of the command
  *
- * Return: 0; -ENOTTY if @cmd is an unknown command that is not one of RFM2g;
- * -EINVAL if it is an unknown command of RFM2g, or the argument is invalid;
- * -EBADF if the command writes, and the file is not open for writing; -ENODEV
- * if the device was destroyed; or another error of the command.
+ * Return: 0, or the descriptor of a ring; -ENOTTY if @cmd is an unknown command
+ * that is not one of RFM2g; -EINVAL if it is an unknown command of RFM2g, or the
+ * argument is invalid; -EBADF if the command writes, and the file is not open
+ * for writing; -ENODEV if the device was destroyed; or another error of the
+ * command.
  */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {

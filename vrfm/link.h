@@ -819,6 +819,7 @@ void vrfm_status_lag_locked(struct vrfm_link *link);
 void vrfm_status_heard_locked(struct vrfm_link *link);
 void vrfm_status_add(struct vrfm_link *link);
 void vrfm_status_remove(struct vrfm_link *link);
+void vrfm_status_report(struct vrfm_link *link, struct vrfm_sub *sub);
 
 /* link_log.c */
 void vrfm_say_init(struct vrfm_link *link);

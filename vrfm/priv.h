@@ -5,7 +5,9 @@
  * Lock order: vrfm_devices_lock(), vrfm_direct.setup, vrfm_shares.lock, the
  * lock of a struct page, vrfm_dev.waiter_lock, vrfm_dev.write_lock,
  * vrfm_link.lock. One of vrfm_stage.lock, vrfm_dev.lock, and
- * vrfm_dev.page_locks comes next, and vrfm_dev.watch_lock is the last.
+ * vrfm_dev.page_locks comes next. vrfm_dev.watch_lock and vrfm_ring_ctx.lock
+ * are the last. vrfm_ring_ctx.control and vrfm_ring_ctx.reading come before all
+ * of them.
  * vrfm_dev.twins_lock may be taken under vrfm_dev.write_lock and under the lock
  * of a struct page. No lock is taken under vrfm_dev.twins_lock.
  */
@@ -62,6 +64,7 @@ struct krdma_domain;
 struct krdma_region;
 struct vrfm_diff;
 struct vrfm_link;
+struct vrfm_sub;
 struct vrfm_twin;
 
 /**
@@ -235,11 +238,14 @@ struct vrfm_waiter {
  * @queue: queue of events that have arrived
  * @wait: wait queue of the task in @waiter, and of tasks that poll
  * @waiter: the task that waits for this type; NULL: none
+ * @taker: subscription of the ring that takes this type; NULL: none. At most
+ *	one of @waiter and @taker is set
  */
 struct vrfm_event {
 	struct vrfm_queue queue;
 	wait_queue_head_t wait;
 	struct vrfm_waiter *waiter;
+	struct vrfm_sub *taker;
 };
 
 /**
@@ -404,10 +410,13 @@ struct vrfm_shares {
  * @watch_lock: protects @watchers and @nwatchers
  * @watchers: list of tasks that wait until a part of the memory changes
  * @nwatchers: number of entries in @watchers; read under the lock of a page
- * @lock: protects @events, @regs, @opens, @bar_files, @refused, @strangers
+ * @lock: protects @events, @regs, @opens, @bar_files, @refused, @strangers,
+ *	@nrings, and changes of @rings
  * @events: state of each type of event, indexed by enum rfm2g_event
  * @regs: state behind the registers
  * @opens: number of open files
+ * @rings: list of rings, see sub.c; read under RCU
+ * @nrings: number of rings
  */
 struct vrfm_dev {
 	struct device dev;
@@ -476,6 +485,8 @@ struct vrfm_dev {
 	u64 refused;
 	struct vrfm_stranger strangers[VRFM_STRANGERS];
 	unsigned int nstrangers;
+	struct list_head rings;
+	unsigned int nrings;
 };
 
 /**
@@ -507,6 +518,7 @@ enum vrfm_special {
  * @bars: pages that show BAR0 and BAR2; NULL: not mapped. Under vrfm_dev.lock,
  *	like the next member
  * @bar_entry: place in vrfm_dev.bar_files, if @bars has a page
+ * @nrings: number of rings that hold this file; under vrfm_dev.lock
  */
 struct vrfm_file {
 	struct vrfm_dev *vdev;
@@ -518,6 +530,7 @@ struct vrfm_file {
 	unsigned long *claimed;
 	struct page *bars[2];
 	struct list_head bar_entry;
+	unsigned int nrings;
 };
 
 /**

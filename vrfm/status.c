@@ -7,6 +7,8 @@
  * its link, so it has one writer at a time. @lag and @heard_ns change alone,
  * each by one store. The other members change together, between two changes of
  * @seq.
+ *
+ * Rings get a record for each change of the state, the flags or the error.
  */
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
@@ -16,6 +18,7 @@
 
 #include "compat.h"
 #include "link.h"
+#include "ring.h"
 
 /**
  * vrfm_status_alloc - allocate the status page of a device
@@ -73,10 +76,43 @@ static struct vrfm_status_peer *vrfm_status_of(const struct vrfm_link *link)
 	return &link->vdev->status->peers[link->peer.node];
 }
 
-static void vrfm_status_write(struct vrfm_link *link, u32 flags)
+static void vrfm_status_shown_locked(const struct vrfm_link *link,
+				     struct vrfm_peer_shown *shown)
+{
+	lockdep_assert_held(&link->lock);
+	*shown = (struct vrfm_peer_shown){
+		.state = link->state,
+		.flags = vrfm_status_of(link)->flags,
+	};
+	if (link->state == VRFM_DOWN)
+		shown->error = -link->failure.down_error;
+}
+
+/**
+ * vrfm_status_report - report the present state of a link to a subscription
+ * @link: link
+ * @sub: subscription about peers
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_status_report(struct vrfm_link *link, struct vrfm_sub *sub)
+{
+	struct vrfm_peer_shown shown;
+
+	spin_lock_bh(&link->lock);
+	vrfm_status_shown_locked(link, &shown);
+	/* The peer may have been removed since the caller found the link. */
+	if (shown.flags & VRFM_STATUS_PRESENT)
+		vrfm_sub_link(sub, link->peer.node, &shown);
+	spin_unlock_bh(&link->lock);
+}
+
+static void vrfm_status_write_locked(struct vrfm_link *link, u32 flags)
 {
 	struct vrfm_status_peer *peer = vrfm_status_of(link);
+	struct vrfm_peer_shown shown;
 
+	lockdep_assert_held(&link->lock);
 	WRITE_ONCE(peer->seq, peer->seq + 1);
 	smp_wmb(); /* make the odd seq visible before the new members */
 	WRITE_ONCE(peer->state, link->state);
@@ -86,6 +122,8 @@ static void vrfm_status_write(struct vrfm_link *link, u32 flags)
 	WRITE_ONCE(peer->left, link->counts.left);
 	smp_wmb(); /* make the new members visible before the even seq */
 	WRITE_ONCE(peer->seq, peer->seq + 1);
+	vrfm_status_shown_locked(link, &shown);
+	vrfm_rings_link(link->vdev, link->peer.node, &shown);
 }
 
 /**
@@ -103,7 +141,7 @@ void vrfm_status_update_locked(struct vrfm_link *link)
 		flags |= VRFM_PEER_MISSES_ALL;
 	if (link->state != VRFM_DOWN && link->rx.synced)
 		flags |= VRFM_PEER_SYNCED;
-	vrfm_status_write(link, flags);
+	vrfm_status_write_locked(link, flags);
 }
 
 /**
@@ -176,6 +214,6 @@ void vrfm_status_remove(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
 	WRITE_ONCE(vrfm_status_of(link)->lag, 0);
-	vrfm_status_write(link, 0);
+	vrfm_status_write_locked(link, 0);
 	spin_unlock_bh(&link->lock);
 }

@@ -403,6 +403,190 @@ struct vrfm_record {
 	};
 };
 
+/* Limits of a ring. */
+#define VRFM_RING_SLOTS_MIN 64
+#define VRFM_RING_SLOTS_MAX 1048576
+#define VRFM_RING_SUBS_MAX 64
+#define VRFM_RING_WAKE_US_MAX 1000000
+/* Largest number of rings of an open file, and of a device. */
+#define VRFM_RINGS_PER_FILE 16
+#define VRFM_RINGS_PER_DEVICE 64
+
+/* Flag of a ring: its descriptor has O_NONBLOCK set. */
+#define VRFM_RING_NONBLOCK 1
+
+/**
+ * struct vrfm_ring - create a ring
+ * @size: bytes of this structure in the program's version, at least 64
+ * @flags: %VRFM_RING_NONBLOCK
+ * @slots: number of slots of 64 bytes: a power of two from
+ *	%VRFM_RING_SLOTS_MIN to %VRFM_RING_SLOTS_MAX
+ * @reserved0: 0
+ * @clock: clock of &vrfm_record.time_ns: CLOCK_MONOTONIC, CLOCK_REALTIME,
+ *	CLOCK_TAI or CLOCK_BOOTTIME
+ * @user_len: result: bytes of the area of &struct vrfm_ring_user
+ * @kernel_len: result: bytes of the area of &struct vrfm_ring_kernel
+ * @kernel_at: result: offset for mmap() of the latter area; the former is at 0
+ * @reserved1: 0
+ *
+ * The ring has a descriptor of its own, which is closed by execve(). It holds
+ * the open file of the device. Each of the two areas is mapped by mmap() with
+ * MAP_SHARED, the second one for reading only. A child does not inherit the
+ * mappings, only the descriptor.
+ *
+ * Records have indices that count from 0 and wrap at 2^32. The record of index
+ * i is in slot i % @slots. The records from &vrfm_ring_user.head up to, and
+ * without, &vrfm_ring_kernel.tail are unread. A program loads tail with acquire
+ * semantics, handles the records, and then stores head with release semantics.
+ * A ring has one reader at a time.
+ */
+struct vrfm_ring {
+	__u32 size;
+	__u32 flags;
+	__u32 slots;
+	__u32 reserved0[2];
+	__s32 clock;
+	__u32 user_len;
+	__u32 kernel_len;
+	__u64 kernel_at;
+	__u64 reserved1[3];
+};
+
+/**
+ * struct vrfm_ring_user - area of a ring that the program writes
+ * @head: index of the first record that is not released. The kernel ignores a
+ *	value that is not between the last valid one and tail
+ * @wake: poll() reports the ring as readable when tail has passed this index
+ * @wake_us: poll() and %VRFM_RING_ENTER also end when a record has been unread
+ *	for this time, in us, at most %VRFM_RING_WAKE_US_MAX; 0: never
+ * @reserved: 0
+ *
+ * To be woken after k slots, or after t us, set @wake to @head + k - 1, and
+ * @wake_us to t. With a @wake behind @head, each record makes the ring
+ * readable. The time of @wake_us begins when a record is put into an empty
+ * ring, or when the kernel notices that the program released only a part of the
+ * records.
+ */
+struct vrfm_ring_user {
+	__u32 head;
+	__u32 wake;
+	__u32 wake_us;
+	__u32 reserved[29];
+};
+
+/*
+ * Flag of a ring: events or states of peers wait for free slots. Release
+ * records, and call VRFM_RING_ENTER, poll() or read().
+ */
+#define VRFM_RING_MORE 1
+/* Flag: records were dropped, and no VRFM_REC_LOST reports them yet. */
+#define VRFM_RING_LOST 2
+/* Flag: the device was removed. The unread records can still be read. */
+#define VRFM_RING_GONE 4
+
+#define VRFM_RING_VERSION 1
+
+/**
+ * struct vrfm_ring_kernel - area of a ring that the kernel writes
+ * @tail: index behind the last record
+ * @flags: %VRFM_RING_MORE, %VRFM_RING_LOST, %VRFM_RING_GONE
+ * @lost: number of records that were dropped since the ring was created
+ * @merged: number of changes of peers that have no record of their own, because
+ *	a later change replaced them
+ * @reserved0: 0
+ * @slots: number of slots
+ * @reserved1: 0
+ * @records_at: offset of the first slot in this area, in bytes
+ * @version: %VRFM_RING_VERSION; does not change if members are added
+ * @size: bytes of the memory
+ * @real_ns: CLOCK_REALTIME minus the clock of the ring, at its creation, in ns
+ * @node: id of this node
+ * @reserved2: 0
+ */
+struct vrfm_ring_kernel {
+	__u32 tail;
+	__u32 flags;
+	__u64 lost;
+	__u64 merged;
+	__u32 reserved0[26];
+	__u32 slots;
+	__u32 reserved1;
+	__u32 records_at;
+	__u32 version;
+	__u64 size;
+	__s64 real_ns;
+	__u32 node;
+	__u32 reserved2[7];
+};
+
+/* Kinds of subscriptions. */
+#define VRFM_SUB_EVENTS 1
+#define VRFM_SUB_LINKS 3
+
+/* Flag: remove all subscriptions of the ring that have this cookie. */
+#define VRFM_SUB_REMOVE 1
+/* Flag of %VRFM_SUB_EVENTS: take the events instead of copying them. */
+#define VRFM_SUB_TAKE 2
+
+/**
+ * struct vrfm_subscribe - let a ring get records, or no more
+ * @what: %VRFM_SUB_EVENTS or %VRFM_SUB_LINKS; with %VRFM_SUB_REMOVE: 0
+ * @flags: %VRFM_SUB_REMOVE or %VRFM_SUB_TAKE
+ * @reserved0: 0
+ * @cookie: value that the records of this subscription have
+ * @events: EVENTS: types of events: bit mask, 1 << enum rfm2g_event
+ * @reserved1: 0
+ * @nodes: bit mask of the nodes: senders of events, peers that faults concern,
+ *	or peers of LINKS; all 0: every node. A RESET has no sender, and matches
+ *	any mask. With %VRFM_SUB_TAKE: 0
+ *
+ * EVENTS: without %VRFM_SUB_TAKE, the ring gets a copy of each event, also while
+ * its type is disabled. The copies do not change the queues of the device. With
+ * %VRFM_SUB_TAKE, the ring is the waiter of these types, as a task in
+ * RFM2G_WAIT_FOR_EVENT is. It gets the events that are ready, in order, and they
+ * leave the queue. The type must be enabled as for a wait. If the ring is full,
+ * events stay in the queue. RFM2G_CANCEL_EVENT ends it for a type with a record
+ * that has the flag %VRFM_REC_CANCELLED.
+ *
+ * LINKS: the ring gets a record for each peer with its present state, and one
+ * for each change. If the ring is full, the newest state of each peer follows
+ * later.
+ */
+struct vrfm_subscribe {
+	__u32 what;
+	__u32 flags;
+	__u32 reserved0[2];
+	__u64 cookie;
+	__u32 events;
+	__u32 reserved1;
+	__u64 nodes[4];
+};
+
+/* Value of &vrfm_enter.timeout_ns that means no time limit. */
+#define VRFM_ENTER_FOREVER 0xFFFFFFFFFFFFFFFFULL
+
+/**
+ * struct vrfm_enter - synchronize with a ring, and wait for records
+ * @reserved0: 0
+ * @records: number of unread slots to wait for, at most the slots of the ring;
+ *	0: do not wait
+ * @reserved1: 0
+ * @timeout_ns: time limit in ns; 0: do not wait, %VRFM_ENTER_FOREVER: no limit
+ * @reserved2: 0
+ *
+ * The call reads &vrfm_ring_user.head, and fills the free slots with what waits
+ * for them. The wait also ends if records are unread and &vrfm_ring_user.wake_us
+ * has passed, the ring has no room for the next record, or the device was
+ * removed.
+ */
+struct vrfm_enter {
+	__u32 reserved0;
+	__u32 records;
+	__u32 reserved1[2];
+	__u64 timeout_ns;
+	__u64 reserved2;
+};
+
 /*
  * Argument: struct vrfm_flush. ETIMEDOUT: not all peers have the stores. EINTR:
  * the task was killed. While the call sends stores, it may wait for a slow peer
@@ -438,5 +622,23 @@ struct vrfm_record {
  * this command ends return EIDRM. The command also succeeds if no call waits.
  */
 #define VRFM_UNWAIT _IOW(VRFM_MAGIC, 8, struct vrfm_unwait)
+/*
+ * Argument: struct vrfm_ring. Returns the descriptor of the ring. EBADF: the
+ * file is not open for reading. E2BIG: the structure is longer than the
+ * driver's, and the rest is not 0. ENOSPC: too many rings. EMFILE, ENOMEM.
+ */
+#define VRFM_RING _IOWR(VRFM_MAGIC, 9, struct vrfm_ring)
+/*
+ * On a ring. Argument: struct vrfm_subscribe. EALREADY: a task or a ring already
+ * waits for one of the types. ENOENT: no subscription has the cookie. ENOSPC:
+ * VRFM_RING_SUBS_MAX subscriptions. ENOMEM.
+ */
+#define VRFM_RING_SUBSCRIBE _IOW(VRFM_MAGIC, 10, struct vrfm_subscribe)
+/*
+ * On a ring. Argument: struct vrfm_enter. ETIMEDOUT. EINTR: a signal, or the
+ * task was frozen, stopped or traced. EAGAIN: O_NONBLOCK is set, and the call
+ * would wait. ENODEV: the device was removed, and all records are released.
+ */
+#define VRFM_RING_ENTER _IOWR(VRFM_MAGIC, 11, struct vrfm_enter)
 
 #endif /* _UAPI_VRFM_H */

@@ -144,6 +144,7 @@ static struct vrfm_dev *dev_make(u8 *memory)
 		spin_lock_init(&vdev->page_locks[i].lock);
 	spin_lock_init(&vdev->lock);
 	INIT_LIST_HEAD(&vdev->links);
+	INIT_LIST_HEAD(&vdev->rings);
 	init_waitqueue_head(&vdev->room);
 	init_waitqueue_head(&vdev->twin_wait);
 	vrfm_watch_init(vdev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call random commands and system calls with random arguments, and sometimes
- * map the device between them.
+ * Call random commands and system calls of a device and its rings with random
+ * arguments, and sometimes map both between them.
  *
  *   fuzz DEVICE CALLS SEED
  *
@@ -28,6 +28,8 @@
 #define BUFFER (4 * MEMORY)
 
 static uint64_t state;
+/* Descriptor of the last ring that was created, or -1. */
+static int ring = -1;
 
 /* Return a random number (xorshift64), which depends only on the seed. */
 static uint64_t any(void)
@@ -69,8 +71,11 @@ static uint64_t number(void)
 #define OWN_UNCLAIM 0x4010EA06
 #define OWN_POLL_EVENTS 0x4010EA07
 #define OWN_UNWAIT 0x4008EA08
+#define OWN_RING 0xC040EA09
+#define OWN_SUBSCRIBE 0x4040EA0A
+#define OWN_ENTER 0xC020EA0B
 static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM,
-					OWN_POLL_EVENTS, OWN_UNWAIT };
+					OWN_POLL_EVENTS, OWN_UNWAIT, OWN_RING, OWN_SUBSCRIBE, OWN_ENTER };
 #define OWN_COMMANDS (sizeof(own_commands) / sizeof(*own_commands))
 
 static uint32_t command(void)
@@ -93,6 +98,35 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 		memcpy(bytes + 8, &timeout, sizeof(timeout));
 	else if (cmd == OWN_WATCH)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
+	else if (cmd == OWN_ENTER)
+		memcpy(bytes + 16, &(uint64_t){ timeout * 1000000 }, sizeof(uint64_t));
+}
+
+/* Fill in the arguments of a ring: sometimes with one wrong word. */
+static void ring_fill(uint8_t *bytes)
+{
+	const uint32_t words[6] = { 64, any() % 8 ? 0 : number(), any() % 8 ? 64u << any() % 6 : number(), 0, 0,
+				    any() % 8 ? 1 : number() };
+
+	memset(bytes, 0, 64);
+	memcpy(bytes, words, sizeof(words));
+	if (any() % 8 == 0)
+		bytes[any() % 64] = any();
+}
+
+/* Fill in a subscription, or a removal: sometimes with one wrong word. */
+static void subscribe_fill(uint8_t *bytes)
+{
+	const uint32_t flags = any() % 4 ? 0 : 1 + any() % 2, what = flags == 1 ? 0 : 1 + 2 * (any() % 2);
+	const uint32_t events = what == 1 ? 1 + any() % 0xFFF : 0;
+
+	memset(bytes, 0, 64);
+	memcpy(bytes, &what, 4);
+	memcpy(bytes + 4, &flags, 4);
+	bytes[16] = any() % 8;
+	memcpy(bytes + 24, &events, 4);
+	if (any() % 8 == 0)
+		bytes[any() % 64] = any();
 }
 
 /*
@@ -130,6 +164,13 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		memset(bytes + 6, 0, 10);
 	} else if (cmd == OWN_UNWAIT && any() % 4) {
 		memset(bytes + 1, 0, 7);
+	} else if (cmd == OWN_RING && any() % 4) {
+		ring_fill(bytes);
+	} else if (cmd == OWN_SUBSCRIBE && any() % 8) {
+		subscribe_fill(bytes);
+	} else if (cmd == OWN_ENTER && any() % 8) {
+		memset(bytes, 0, 32);
+		bytes[4] = any();
 	}
 }
 
@@ -149,7 +190,7 @@ static void fill(uint8_t *bytes, void *buffer)
 
 static void *argument(uint32_t cmd, uint8_t *bytes)
 {
-	if (any() % 8 || cmd == WAIT_FOR_EVENT || cmd == OWN_WATCH)
+	if (any() % 8 || cmd == WAIT_FOR_EVENT || cmd == OWN_WATCH || cmd == OWN_ENTER)
 		return bytes;
 	return (void *)(uintptr_t)number();
 }
@@ -254,15 +295,76 @@ static long call(int fd, uint8_t *buffer, uint8_t *memory)
 	}
 }
 
-static long command_at_random(int fd, uint8_t *buffer)
+static long command_at_random(int fd, uint32_t cmd, uint8_t *buffer)
 {
 	static uint8_t bytes[512];
-	uint32_t cmd = command();
+	int ret;
 
 	fill(bytes, buffer);
 	own_fill(cmd, bytes, buffer);
 	tame(cmd, bytes);
-	return ioctl(fd, cmd, argument(cmd, bytes));
+	ret = ioctl(fd, cmd, argument(cmd, bytes));
+	if (cmd != OWN_RING || ret < 0)
+		return ret;
+	/* A read() without O_NONBLOCK would wait for a record without a limit. */
+	fcntl(ret, F_SETFL, O_NONBLOCK);
+	close(ring);
+	ring = ret;
+	return 0;
+}
+
+/* Map an area of the ring, and write random indices if it can be written. */
+static long ring_mapping(void)
+{
+	int prot = any() % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
+	off_t offset = any() % 2 * 0x10000000 + (any() % 8 ? 0 : any() % 40 * 4096);
+	size_t len = (any() % 4 ? 1 : 1 + any() % 34) * 4096;
+	volatile uint32_t *area = mmap(NULL, len, prot, any() % 8 ? MAP_SHARED : MAP_PRIVATE, ring, offset);
+
+	if (area == MAP_FAILED)
+		return -1;
+	for (int i = 0; i < 3 && prot & PROT_WRITE; i++)
+		area[i] = any() % 2 ? area[0] + any() % 128 : number();
+	if (any() % 4 == 0)
+		madvise((void *)area, len, MADV_DONTNEED);
+	return munmap((void *)area, len);
+}
+
+/* Make a random call with the ring. */
+static long ring_call(uint8_t *buffer, uint8_t *memory)
+{
+	switch (any() % 8) {
+	case 0:
+		return wait_for_it(ring);
+	case 1:
+		return read(ring, address(buffer, memory), length());
+	case 2:
+	case 3:
+		return ring_mapping();
+	case 4:
+		return command_at_random(ring, any() % 2 ? command() : OWN_ENTER, buffer);
+	case 5:
+		return command_at_random(ring, OWN_ENTER, buffer);
+	default:
+		return command_at_random(ring, OWN_SUBSCRIBE, buffer);
+	}
+}
+
+static long any_call(int fd, uint8_t *buffer, uint8_t *memory)
+{
+	switch (any() % 16) {
+	case 0:
+	case 1:
+	case 2:
+		return call(fd, buffer, memory);
+	case 3:
+	case 4:
+		return ring_call(buffer, memory);
+	case 5:
+		return command_at_random(fd, OWN_RING, buffer);
+	default:
+		return command_at_random(fd, command(), buffer);
+	}
 }
 
 /*
@@ -310,7 +412,7 @@ int main(int argc, char **argv)
 	map(memory, MEMORY, fd, MAP_SHARED);
 	printf("# seed %s\n", argv[3]);
 	for (long i = 0; i < calls; i++) {
-		long ret = any() % 4 ? command_at_random(fd, buffer) : call(fd, buffer, memory);
+		long ret = any_call(fd, buffer, memory);
 
 		answers[ret < 0 ? errno : 0]++;
 		if (any() % 64 == 0)

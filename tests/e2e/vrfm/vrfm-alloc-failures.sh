@@ -11,7 +11,7 @@
 # kernels: uml-debug
 # alone: debug-6.1
 # load: krdma vrfm
-# programs: rfm2g/rfm
+# programs: rfm2g/rfm rfm2g/ring
 # guarantees: G10
 # timeout: 600
 
@@ -67,6 +67,7 @@ calls() {
 	check "calls: send an event" rfm failing event 65535 3 9
 	check "calls: fsync" rfm failing sync
 	check "calls: the ring" rfm failing ring
+	check "calls: create, map and subscribe a ring" /add/ring "$RFM" failing
 }
 
 # at_random KIND: restrict failures of KIND to allocations with functions of vrfm in their call stack.

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Rings: streams of records for programs, and their subscriptions. */
+#ifndef VRFM_RING_H
+#define VRFM_RING_H
+
+#include <linux/hrtimer.h>
+
+#include "priv.h"
+#include "ringbuf.h"
+
+/**
+ * struct vrfm_ring_ctx - a ring with its descriptor
+ * @vdev: device
+ * @file: open file of @vdev, which the ring holds
+ * @entry: place in vrfm_dev.rings
+ * @clock: clock of the records: CLOCK_...
+ * @user: area that the program writes: one page, trusted in nothing
+ * @kernel: area that the program maps for reading
+ * @npages: number of pages of @kernel
+ * @reading: held while read() copies records
+ * @control: held while a subscription is added or removed
+ * @wait: wait queue of tasks in read() and %VRFM_RING_ENTER
+ * @pollers: wait queue of tasks that poll
+ * @timer: wakes both queues when a record has been unread for too long
+ * @lock: protects all members below; the innermost lock
+ * @buf: the stream of records
+ * @since: time since which a record is unread, see &struct vrfm_ring_user
+ * @need: smallest number of unread slots that a task in @wait waits for
+ * @lost: number of records that were dropped so far
+ * @merged: number of changes that have no record of their own
+ * @held: a bit for each taken type with an event in the device's queue that is
+ *	ready, but does not fit
+ * @pending: a subscription has a state or an end that does not fit
+ * @gone: the device was removed
+ * @subs: list of subscriptions
+ * @nsubs: number of subscriptions
+ */
+struct vrfm_ring_ctx {
+	struct vrfm_dev *vdev;
+	struct file *file;
+	struct list_head entry;
+	clockid_t clock;
+	struct vrfm_ring_user *user;
+	struct vrfm_ring_kernel *kernel;
+	unsigned long npages;
+	struct mutex reading; /* see @reading */
+	struct mutex control; /* see @control */
+	wait_queue_head_t wait;
+	wait_queue_head_t pollers;
+	struct hrtimer timer;
+
+	spinlock_t lock; /* see @lock above */
+	struct vrfm_ringbuf buf;
+	ktime_t since;
+	u32 need;
+	u64 lost;
+	u64 merged;
+	u32 held;
+	bool pending;
+	bool gone;
+	struct list_head subs;
+	unsigned int nsubs;
+};
+
+/**
+ * struct vrfm_peer_shown - state of a peer in a record
+ * @state: enum vrfm_peer_link
+ * @error: errno of the end of the last connection, or 0
+ * @flags: VRFM_PEER_..., %VRFM_STATUS_PRESENT
+ */
+struct vrfm_peer_shown {
+	u16 state;
+	u16 error;
+	u32 flags;
+};
+
+/**
+ * struct vrfm_sub_links - states of peers for a subscription
+ * @now: newest state of each peer
+ * @known: a bit for each peer with a valid entry in @now
+ * @pending: a bit for each peer with an entry in @now that has no record yet
+ * @merged: a bit for each pending peer with an earlier state that got no record
+ */
+struct vrfm_sub_links {
+	struct vrfm_peer_shown now[VRFM_NODES];
+	DECLARE_BITMAP(known, VRFM_NODES);
+	DECLARE_BITMAP(pending, VRFM_NODES);
+	DECLARE_BITMAP(merged, VRFM_NODES);
+};
+
+/**
+ * struct vrfm_sub - a subscription of a ring; under vrfm_ring_ctx.lock
+ * @entry: place in vrfm_ring_ctx.subs
+ * @ring: the ring; constant, as are @cookie, @copies, @nodes and @links
+ * @cookie: value that the records have
+ * @copies: mask of types of events that the ring gets copies of
+ * @cancelled: mask of types that are not taken any more, without a record yet
+ * @nodes: mask of nodes; all 0: every node
+ * @links: states of peers; NULL: the subscription is not about peers
+ */
+struct vrfm_sub {
+	struct list_head entry;
+	struct vrfm_ring_ctx *ring;
+	u64 cookie;
+	u32 copies;
+	u32 cancelled;
+	u64 nodes[VRFM_NODES / 64];
+	struct vrfm_sub_links *links;
+};
+
+/* sub.c */
+void vrfm_sub_take_locked(struct vrfm_sub *sub, u32 type,
+			  struct vrfm_queue *queue);
+void vrfm_sub_cancel_locked(struct vrfm_sub *sub, u32 type);
+void vrfm_sub_link(struct vrfm_sub *sub, u32 node,
+		   const struct vrfm_peer_shown *now);
+void vrfm_rings_event_locked(struct vrfm_dev *vdev, u32 type, u16 node,
+			     u32 data);
+void vrfm_rings_link(struct vrfm_dev *vdev, u32 node,
+		     const struct vrfm_peer_shown *now);
+void vrfm_rings_gone(struct vrfm_dev *vdev);
+u64 vrfm_ring_time(const struct vrfm_ring_ctx *ring);
+bool vrfm_ring_sync(struct vrfm_ring_ctx *ring);
+void vrfm_ring_flush(struct vrfm_ring_ctx *ring);
+bool vrfm_ring_ready(struct vrfm_ring_ctx *ring, u32 need);
+__poll_t vrfm_ring_polled(struct vrfm_ring_ctx *ring);
+enum hrtimer_restart vrfm_ring_timer(struct hrtimer *timer);
+
+/* event.c */
+int vrfm_events_take(struct vrfm_sub *sub, u32 types);
+void vrfm_events_untake(struct vrfm_sub *sub);
+void vrfm_events_feed(struct vrfm_ring_ctx *ring);
+
+/* ring.c */
+struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args);
+
+/* subscribe.c */
+int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,
+			const struct vrfm_subscribe *args);
+void vrfm_subs_free(struct vrfm_ring_ctx *ring);
+
+#endif /* VRFM_RING_H */

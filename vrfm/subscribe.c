@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Add subscriptions to rings, and remove them (VRFM_RING_SUBSCRIBE). */
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "link.h"
+#include "ring.h"
+
+static bool vrfm_subscribe_names_nodes(const struct vrfm_subscribe *args)
+{
+	return args->nodes[0] | args->nodes[1] | args->nodes[2] |
+	       args->nodes[3];
+}
+
+static int vrfm_subscribe_check(const struct vrfm_subscribe *args)
+{
+	const bool take = args->flags & VRFM_SUB_TAKE;
+
+	if (args->reserved0[0] || args->reserved0[1] || args->reserved1)
+		return -EINVAL;
+	if (args->flags == VRFM_SUB_REMOVE)
+		return args->what || args->events ||
+		       vrfm_subscribe_names_nodes(args) ? -EINVAL : 0;
+	if (args->flags & ~VRFM_SUB_TAKE)
+		return -EINVAL;
+	switch (args->what) {
+	case VRFM_SUB_EVENTS:
+		if (!args->events || args->events & ~VRFM_ALL_EVENTS)
+			return -EINVAL;
+		/* The queue of the device has one order for all senders. */
+		return take && vrfm_subscribe_names_nodes(args) ? -EINVAL : 0;
+	case VRFM_SUB_LINKS:
+		return take || args->events ? -EINVAL : 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static struct vrfm_sub *vrfm_sub_alloc(struct vrfm_ring_ctx *ring,
+				       const struct vrfm_subscribe *args)
+{
+	struct vrfm_sub *sub = kzalloc(sizeof(*sub), GFP_KERNEL_ACCOUNT);
+
+	BUILD_BUG_ON(sizeof(sub->nodes) != sizeof(args->nodes));
+	if (!sub)
+		return NULL;
+	INIT_LIST_HEAD(&sub->entry);
+	sub->ring = ring;
+	sub->cookie = args->cookie;
+	memcpy(sub->nodes, args->nodes, sizeof(sub->nodes));
+	if (args->what == VRFM_SUB_LINKS) {
+		sub->links = kzalloc(sizeof(*sub->links), GFP_KERNEL_ACCOUNT);
+		if (!sub->links) {
+			kfree(sub);
+			return NULL;
+		}
+	} else if (!(args->flags & VRFM_SUB_TAKE)) {
+		sub->copies = args->events;
+	}
+	return sub;
+}
+
+/* Free a subscription that is in no list, and takes no events. */
+static void vrfm_sub_free(struct vrfm_sub *sub)
+{
+	kfree(sub->links);
+	kfree(sub);
+}
+
+static int vrfm_sub_enlist(struct vrfm_sub *sub)
+{
+	struct vrfm_ring_ctx *ring = sub->ring;
+	int ret = 0;
+
+	spin_lock_bh(&ring->lock);
+	if (ring->nsubs == VRFM_RING_SUBS_MAX) {
+		ret = -ENOSPC;
+	} else {
+		ring->nsubs++;
+		list_add_tail(&sub->entry, &ring->subs);
+	}
+	spin_unlock_bh(&ring->lock);
+	return ret;
+}
+
+static void vrfm_sub_unlist(struct vrfm_sub *sub)
+{
+	struct vrfm_ring_ctx *ring = sub->ring;
+
+	spin_lock_bh(&ring->lock);
+	ring->nsubs--;
+	list_del(&sub->entry);
+	spin_unlock_bh(&ring->lock);
+}
+
+/* Report the present state of all peers. Later changes follow in order. */
+static void vrfm_sub_report_links(struct vrfm_sub *sub)
+{
+	struct vrfm_link *link;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &sub->ring->vdev->links, entry)
+		vrfm_status_report(link, sub);
+	rcu_read_unlock();
+}
+
+static int vrfm_sub_add(struct vrfm_ring_ctx *ring,
+			const struct vrfm_subscribe *args)
+{
+	struct vrfm_sub *sub = vrfm_sub_alloc(ring, args);
+	int ret;
+
+	if (!sub)
+		return -ENOMEM;
+	ret = vrfm_sub_enlist(sub);
+	if (ret)
+		goto err_free;
+	if (args->flags & VRFM_SUB_TAKE) {
+		ret = vrfm_events_take(sub, args->events);
+		if (ret)
+			goto err_unlist;
+	}
+	if (sub->links)
+		vrfm_sub_report_links(sub);
+	return 0;
+
+err_unlist:
+	vrfm_sub_unlist(sub);
+err_free:
+	vrfm_sub_free(sub);
+	return ret;
+}
+
+/* Take the first subscription that has a cookie off the list of its ring. */
+static struct vrfm_sub *vrfm_sub_pop(struct vrfm_ring_ctx *ring,
+				     const u64 *cookie)
+{
+	struct vrfm_sub *sub;
+
+	spin_lock_bh(&ring->lock);
+	list_for_each_entry(sub, &ring->subs, entry)
+		if (!cookie || sub->cookie == *cookie) {
+			list_del(&sub->entry);
+			ring->nsubs--;
+			spin_unlock_bh(&ring->lock);
+			return sub;
+		}
+	spin_unlock_bh(&ring->lock);
+	return NULL;
+}
+
+/*
+ * Free all subscriptions of a ring, or all that have @cookie. Return -ENOENT if
+ * there is none.
+ */
+static int vrfm_subs_remove(struct vrfm_ring_ctx *ring, const u64 *cookie)
+{
+	struct vrfm_sub *sub;
+	int ret = -ENOENT;
+
+	while ((sub = vrfm_sub_pop(ring, cookie))) {
+		vrfm_events_untake(sub);
+		vrfm_sub_free(sub);
+		ret = 0;
+	}
+	return ret;
+}
+
+/**
+ * vrfm_ring_subscribe - add a subscription to a ring, or remove some
+ * @ring: ring
+ * @args: arguments of the program
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: invalid arguments; -EALREADY: a type of event has a
+ * waiter; -ENODEV: the device was removed; -ENOENT: no subscription has the
+ * cookie; -ENOSPC: too many subscriptions; -ENOMEM.
+ */
+int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,
+			const struct vrfm_subscribe *args)
+{
+	int ret = vrfm_subscribe_check(args);
+
+	if (ret)
+		return ret;
+	if (READ_ONCE(ring->vdev->gone))
+		return -ENODEV;
+	mutex_lock(&ring->control);
+	if (args->flags == VRFM_SUB_REMOVE)
+		ret = vrfm_subs_remove(ring, &args->cookie);
+	else
+		ret = vrfm_sub_add(ring, args);
+	/* A removed subscription may have waited for free slots. */
+	vrfm_ring_flush(ring);
+	mutex_unlock(&ring->control);
+	return ret;
+}
+
+/**
+ * vrfm_subs_free - free all subscriptions of a ring that is being closed
+ * @ring: ring
+ *
+ * Context: may sleep.
+ */
+void vrfm_subs_free(struct vrfm_ring_ctx *ring)
+{
+	vrfm_subs_remove(ring, NULL);
+}
