@@ -42,7 +42,7 @@ oldest := 393472
 names := krdma krping ntrdma vrfm
 # forget FOLDER NAME: remove a module that "make install" has installed. Earlier versions of this Makefile installed into
 # "extra" on kernels before 6.12.
-forget = test ! -d $(1)/$(2) || { rm -f $(1)/$(2)/$(2).ko*; rmdir --ignore-fail-on-non-empty $(1)/$(2); }
+forget = test ! -d $(1)/$(2) || { rm -f $(1)/$(2)/$(2).ko* $(1)/$(2)/$(2)_blk.ko*; rmdir --ignore-fail-on-non-empty $(1)/$(2); }
 INSTALL_MOD_PATH ?= $(DESTDIR)
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 installed = $(INSTALL_MOD_PATH)/lib/modules/$(release)
@@ -70,7 +70,7 @@ modules-are-built:
 	{ echo "sources of $$name have changed since it was built: type make first" >&2; exit 2; }; \
 	set -- $$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $$name/$$name.ko); test "$$1" = "$(release)" || \
 	{ echo "$$name.ko is built for $$1, and $(KDIR) is $(release): type make first" >&2; exit 2; }; done
-	@! grep -vE '/(krdma|krping|ntrdma|vrfm)\.k?o$$' modules.order >&2 || \
+	@! grep -vE '/(krdma|krping|krping_blk|ntrdma|vrfm)\.k?o$$' modules.order >&2 || \
 	{ echo "these were built, too, with KRDMA_TESTS: type make without it first" >&2; exit 2; }
 
 modules_install: kdir modules-are-built

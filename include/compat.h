@@ -407,4 +407,194 @@ static inline bool krdma_can_wrprotect(void)
 	       IS_ENABLED(CONFIG_MAPPING_DIRTY_HELPERS);
 }
 
+#ifdef CONFIG_BLOCK
+#include <linux/blkdev.h>
+
+/*
+ * list_count_nodes() exists since v6.3, commit 4d70c74659d9 ("i915: Move
+ * list_count() to list.h as list_count_nodes() for broader use").
+ */
+#ifndef KRDMA_HAS_LIST_COUNT
+#define KRDMA_HAS_LIST_COUNT (KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_LIST_COUNT
+static inline size_t list_count_nodes(struct list_head *head)
+{
+	struct list_head *pos;
+	size_t count = 0;
+
+	list_for_each(pos, head)
+		count++;
+	return count;
+}
+#endif
+
+/*
+ * bdev_file_open_by_path() exists since v6.9, commit f3a608827d1f ("bdev: open
+ * block device as files"). v6.7 and v6.8 have bdev_open_by_path(). Before, it
+ * was blkdev_get_by_path(), with blk_mode_t since v6.5.
+ */
+#ifndef KRDMA_HAS_BDEV_FILE
+#define KRDMA_HAS_BDEV_FILE (KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE)
+#endif
+#ifndef KRDMA_HAS_BDEV_HANDLE
+#define KRDMA_HAS_BDEV_HANDLE \
+	(!KRDMA_HAS_BDEV_FILE && KERNEL_VERSION(6, 7, 0) <= LINUX_VERSION_CODE)
+#endif
+#ifndef KRDMA_HAS_BLK_MODE
+#define KRDMA_HAS_BLK_MODE (KERNEL_VERSION(6, 5, 0) <= LINUX_VERSION_CODE)
+#endif
+
+/**
+ * struct krdma_bdev - open block device
+ * @bdev: the block device
+ * @handle: handle of krdma_bdev_close()
+ */
+struct krdma_bdev {
+	struct block_device *bdev;
+	void *handle;
+};
+
+/**
+ * krdma_bdev_open - open a block device exclusively for reading and writing
+ * @result: the block device, for krdma_bdev_close()
+ * @path: path of its file
+ * @holder: owner, which krdma_bdev_close() gets as well
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno: -EBUSY: another owner has the device.
+ */
+static inline int krdma_bdev_open(struct krdma_bdev *result, const char *path,
+				  void *holder)
+{
+#if KRDMA_HAS_BDEV_FILE
+	struct file *handle =
+		bdev_file_open_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE,
+				       holder, NULL);
+#elif KRDMA_HAS_BDEV_HANDLE
+	struct bdev_handle *handle =
+		bdev_open_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE, holder,
+				  NULL);
+#elif KRDMA_HAS_BLK_MODE
+	struct block_device *handle =
+		blkdev_get_by_path(path, BLK_OPEN_READ | BLK_OPEN_WRITE, holder,
+				   NULL);
+#else
+	struct block_device *handle =
+		blkdev_get_by_path(path, FMODE_READ | FMODE_WRITE | FMODE_EXCL,
+				   holder);
+#endif
+
+	if (IS_ERR(handle))
+		return PTR_ERR(handle);
+	result->handle = handle;
+#if KRDMA_HAS_BDEV_FILE
+	result->bdev = file_bdev(handle);
+#elif KRDMA_HAS_BDEV_HANDLE
+	result->bdev = handle->bdev;
+#else
+	result->bdev = handle;
+#endif
+	return 0;
+}
+
+/**
+ * krdma_bdev_close - close a block device
+ * @bdev: block device of krdma_bdev_open()
+ * @holder: owner
+ */
+static inline void krdma_bdev_close(struct krdma_bdev *bdev, void *holder)
+{
+#if KRDMA_HAS_BDEV_FILE
+	bdev_fput(bdev->handle);
+#elif KRDMA_HAS_BDEV_HANDLE
+	bdev_release(bdev->handle);
+#elif KRDMA_HAS_BLK_MODE
+	blkdev_put(bdev->bdev, holder);
+#else
+	blkdev_put(bdev->bdev, FMODE_READ | FMODE_WRITE | FMODE_EXCL);
+#endif
+}
+
+/*
+ * blk_alloc_disk() takes struct queue_limits since v6.9, commit 74fa8f9c553f
+ * ("block: pass a queue_limits argument to blk_alloc_disk"). The limits have
+ * features since v6.11, commit 1122c0c1cc71 ("block: move cache control
+ * settings out of queue->flags").
+ */
+#ifndef KRDMA_HAS_DISK_LIMITS
+#define KRDMA_HAS_DISK_LIMITS (KERNEL_VERSION(6, 9, 0) <= LINUX_VERSION_CODE)
+#endif
+#ifndef KRDMA_HAS_DISK_FEATURES
+#define KRDMA_HAS_DISK_FEATURES (KERNEL_VERSION(6, 11, 0) <= LINUX_VERSION_CODE)
+#endif
+
+/**
+ * struct krdma_disk_limits - limits of a disk
+ * @lower: block device whose block sizes and operations the disk has; NULL: 512
+ *	bytes and all operations
+ * @max_bytes: maximum length of a read or write in bytes
+ */
+struct krdma_disk_limits {
+	struct block_device *lower;
+	u32 max_bytes;
+};
+
+/**
+ * krdma_disk_alloc - allocate a disk with a volatile cache and stable pages
+ * @limits: limits of the disk
+ *
+ * Context: process, may sleep.
+ * Return: disk for add_disk() and put_disk(), or an ERR_PTR.
+ */
+static inline struct gendisk *
+krdma_disk_alloc(const struct krdma_disk_limits *limits)
+{
+	struct block_device *lower = limits->lower;
+	const u32 all = UINT_MAX >> SECTOR_SHIFT;
+	const struct queue_limits lim = {
+		.max_hw_sectors = limits->max_bytes >> SECTOR_SHIFT,
+		.logical_block_size =
+			lower ? bdev_logical_block_size(lower) : SECTOR_SIZE,
+		.physical_block_size =
+			lower ? bdev_physical_block_size(lower) : PAGE_SIZE,
+		.max_hw_discard_sectors =
+			lower ? min(bdev_max_discard_sectors(lower), all) : all,
+		.discard_granularity =
+			lower ? bdev_discard_granularity(lower) : PAGE_SIZE,
+		.max_write_zeroes_sectors =
+			lower ? min(bdev_write_zeroes_sectors(lower), all) : all,
+#if KRDMA_HAS_DISK_FEATURES
+		.features = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA |
+			    BLK_FEAT_STABLE_WRITES | BLK_FEAT_IO_STAT,
+#endif
+	};
+#if KRDMA_HAS_DISK_LIMITS
+	struct queue_limits copy = lim;
+	struct gendisk *disk = blk_alloc_disk(&copy, NUMA_NO_NODE);
+
+	if (IS_ERR(disk))
+		return disk;
+#else
+	struct gendisk *disk = blk_alloc_disk(NUMA_NO_NODE);
+
+	if (!disk)
+		return ERR_PTR(-ENOMEM);
+	blk_queue_max_hw_sectors(disk->queue, lim.max_hw_sectors);
+	blk_queue_logical_block_size(disk->queue, lim.logical_block_size);
+	blk_queue_physical_block_size(disk->queue, lim.physical_block_size);
+	blk_queue_max_discard_sectors(disk->queue, lim.max_hw_discard_sectors);
+	disk->queue->limits.discard_granularity = lim.discard_granularity;
+	blk_queue_max_write_zeroes_sectors(disk->queue,
+					   lim.max_write_zeroes_sectors);
+#endif
+#if !KRDMA_HAS_DISK_FEATURES
+	blk_queue_write_cache(disk->queue, true, true);
+	blk_queue_flag_set(QUEUE_FLAG_STABLE_WRITES, disk->queue);
+	blk_queue_flag_set(QUEUE_FLAG_IO_STAT, disk->queue);
+#endif
+	return disk;
+}
+#endif /* CONFIG_BLOCK */
+
 #endif /* KRDMA_COMPAT_H */

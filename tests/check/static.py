@@ -327,7 +327,7 @@ def install(name, args):
         expected = sorted([*PROGRAMS, *(f"share/man/man3/{name}.3" for name in exported_functions())])
         write(log, f"installed: {installed} {local}\n")
         write(log, f"missing or not expected: {sorted(set(expected) ^ set(local))}\n")
-        return good and installed == ["krdma.ko", "krping.ko", "ntrdma.ko", "vrfm.ko"] and local == expected
+        return good and installed == ["krdma.ko", "krping.ko", "krping_blk.ko", "ntrdma.ko", "vrfm.ko"] and local == expected
     return check
 
 

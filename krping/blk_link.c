@@ -1,0 +1,915 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The connection of a disk to its server. krdma connects again whenever the
+ * connection ends.
+ *
+ * The server has a ring of slots in its memory, and this side has a ring of the
+ * same size. A request with data is copied to its slot here, written to the same
+ * slot of the server by RDMA WRITE, and then announced by a message. The copy
+ * does not change while the adapter reads it, so the checksum is always that of
+ * the data that were sent, and no memory has to be mapped for a request.
+ *
+ * The sequence number of a request, modulo the depth, is the number of its slot.
+ * The server acknowledges requests in order. A slot is free when the server has
+ * acknowledged its request and the adapter has completed it:
+ *
+ *	tail <= acked <= head <= tail + depth
+ *
+ * Requests from tail to acked are acknowledged, and wait for the adapter.
+ * Requests from acked to head wait for the acknowledgment.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/crc32.h>
+#include <linux/err.h>
+#include <linux/highmem.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "blk.h"
+
+/* Receives of a connection in addition to one for each acknowledgment. */
+#define KRPING_BLK_SPARE_RECVS 8
+
+/**
+ * enum krping_blk_link_state - state of a link
+ * @KRPING_BLK_DOWN: not connected
+ * @KRPING_BLK_SETUP: connected, waiting for the grant of the server
+ * @KRPING_BLK_READY: requests can be sent
+ */
+enum krping_blk_link_state {
+	KRPING_BLK_DOWN = 0,
+	KRPING_BLK_SETUP,
+	KRPING_BLK_READY,
+};
+
+/**
+ * struct krping_blk_slot - slot of the ring
+ * @link: link of the slot
+ * @io: request that waits for the answer, with a reference; NULL: the request
+ *	completes without it
+ * @since: time at which the request was sent, in jiffies
+ * @flush: the request reports the loss of earlier requests
+ * @sent: the adapter has completed the request
+ * @status: answer of the server
+ * @write: RDMA WRITE of the data
+ * @send: message that announces the request
+ * @msg: bytes of this message
+ */
+struct krping_blk_slot {
+	struct krping_blk_link *link;
+	struct krping_blk_io *io;
+	unsigned long since;
+	bool flush;
+	bool sent;
+	int status;
+	struct krdma_req write;
+	struct krdma_req send;
+	u8 msg[KRPING_BLK_REQUEST_LEN];
+};
+
+/**
+ * struct krping_blk_link_stats - counters of a link
+ * @requests: requests sent
+ * @bytes: bytes of the data of these requests
+ * @acked: requests that the server has done
+ * @refused: requests that the server has not done
+ * @failed: requests that failed because the connection was lost or missing
+ * @dropped: requests that were not sent because no slot was free or, with
+ *	KRPING_BLK_TAP, because there was no connection
+ * @violations: connections that ended because the server violated the protocol
+ * @timeouts: connections that ended because an acknowledgment was late
+ */
+struct krping_blk_link_stats {
+	atomic64_t requests;
+	atomic64_t bytes;
+	atomic64_t acked;
+	atomic64_t refused;
+	atomic64_t failed;
+	atomic64_t dropped;
+	atomic64_t violations;
+	atomic64_t timeouts;
+};
+
+/**
+ * struct krping_blk_link - connection of a disk to its server
+ * @disk: the disk
+ * @opts: command that created the disk
+ * @id: number of the disk
+ * @reconn: persistent connection, or NULL
+ * @work: sets up a connection
+ * @timer: ends the connection if an acknowledgment is late
+ * @wait: woken when @state or @tail changes
+ * @ring: slots on this side
+ * @slots: slots
+ * @post: serializes requests, so that they are sent in the order of their
+ *	sequence numbers; protects @cb, @region and @remote if @state is
+ *	KRPING_BLK_READY
+ * @cb: connection, from connected() to lost()
+ * @region: @ring, registered with the connection, or NULL
+ * @remote: ring of the server, or NULL
+ * @writes: number of writes sent; protected by @post
+ * @hello: request that sends the hello
+ * @hello_msg: bytes of the hello
+ * @lock: protects the members below
+ * @state: see &enum krping_blk_link_state
+ * @stopping: the link is being stopped: no request is sent
+ * @error: reason for which the last connection or attempt ended, or 0
+ * @lost: KRPING_BLK_ASYNC: a request has failed after it had completed. The
+ *	next flush fails
+ * @has_grant: the first message of the server has arrived
+ * @grant: answer of the server that @work has not processed, or NULL
+ * @head: sequence number of the next request
+ * @acked: sequence number of the next acknowledgment
+ * @tail: sequence number of the oldest request that occupies its slot
+ * @stats: counters
+ */
+struct krping_blk_link {
+	struct krping_blk_disk *disk;
+	const struct krping_blk_opts *opts;
+	u8 id[KRPING_BLK_ID_LEN];
+	struct krdma_reconnect *reconn;
+	struct work_struct work;
+	struct delayed_work timer;
+	wait_queue_head_t wait;
+	void *ring;
+	struct krping_blk_slot **slots;
+	struct mutex post; /* order of requests; cb, region, remote */
+	struct krdma_cb *cb;
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	u64 writes;
+	struct krdma_req hello;
+	u8 hello_msg[KRPING_BLK_HELLO_LEN];
+	spinlock_t lock; /* protects the members below */
+	enum krping_blk_link_state state;
+	bool stopping;
+	int error;
+	bool lost;
+	bool has_grant;
+	struct krdma_rx_msg *grant;
+	u64 head;
+	u64 acked;
+	u64 tail;
+	struct krping_blk_link_stats stats;
+};
+
+static u32 krping_blk_slot_number(const struct krping_blk_link *link, u64 seq)
+{
+	u32 number;
+
+	div_u64_rem(seq, link->opts->depth, &number);
+	return number;
+}
+
+static struct krping_blk_slot *krping_blk_slot(struct krping_blk_link *link,
+					       u64 seq)
+{
+	return link->slots[krping_blk_slot_number(link, seq)];
+}
+
+static u64 krping_blk_slot_offset(const struct krping_blk_link *link, u64 seq)
+{
+	return (u64)krping_blk_slot_number(link, seq) * link->opts->slot;
+}
+
+static u64 krping_blk_ring_bytes(const struct krping_blk_link *link)
+{
+	return (u64)link->opts->depth * link->opts->slot;
+}
+
+static enum krping_blk_link_state
+krping_blk_link_state(struct krping_blk_link *link)
+{
+	return READ_ONCE(link->state);
+}
+
+static void krping_blk_link_set_state(struct krping_blk_link *link,
+				      enum krping_blk_link_state state,
+				      int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	WRITE_ONCE(link->state, state);
+	link->error = error;
+	spin_unlock_irqrestore(&link->lock, flags);
+	wake_up_all(&link->wait);
+}
+
+/* ---- completion of requests ---- */
+
+/*
+ * Return the result of the oldest request. If a request that has already
+ * completed has failed, the next flush fails.
+ */
+static int krping_blk_link_result_locked(struct krping_blk_link *link,
+					 const struct krping_blk_slot *slot)
+{
+	lockdep_assert_held(&link->lock);
+	if (slot->status && !slot->io)
+		link->lost = true;
+	if (slot->status || !slot->flush || !link->lost)
+		return slot->status;
+	link->lost = false;
+	return -EIO;
+}
+
+/* Take the oldest request off its slot. Return false if it has not ended. */
+static bool krping_blk_link_take(struct krping_blk_link *link,
+				 struct krping_blk_io **io, int *status)
+{
+	struct krping_blk_slot *slot;
+	unsigned long flags;
+	bool found;
+
+	spin_lock_irqsave(&link->lock, flags);
+	slot = krping_blk_slot(link, link->tail);
+	found = link->tail != link->acked && slot->sent;
+	if (found) {
+		*io = slot->io;
+		*status = krping_blk_link_result_locked(link, slot);
+		link->tail++;
+	}
+	spin_unlock_irqrestore(&link->lock, flags);
+	return found;
+}
+
+/* Complete all requests that have ended. */
+static void krping_blk_link_reap(struct krping_blk_link *link)
+{
+	struct krping_blk_io *io;
+	int status;
+
+	while (krping_blk_link_take(link, &io, &status)) {
+		atomic64_inc(status ? &link->stats.refused :
+				      &link->stats.acked);
+		if (io)
+			krping_blk_io_put(io, errno_to_blk_status(status));
+		wake_up(&link->wait);
+	}
+}
+
+static void krping_blk_write_done(struct krdma_req *req, int status)
+{
+	/* krping_blk_send_done() follows, because requests end in order. */
+}
+
+static void krping_blk_send_done(struct krdma_req *req, int status)
+{
+	struct krping_blk_slot *slot =
+		container_of(req, struct krping_blk_slot, send);
+	struct krping_blk_link *link = slot->link;
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	slot->sent = true;
+	spin_unlock_irqrestore(&link->lock, flags);
+	krping_blk_link_reap(link);
+}
+
+static void krping_blk_link_violated(struct krping_blk_link *link,
+				     struct krdma_cb *cb)
+{
+	atomic64_inc(&link->stats.violations);
+	pr_warn_ratelimited("%s: the server violated the protocol\n",
+			    link->disk->name);
+	krdma_disconnect(cb);
+}
+
+static bool krping_blk_link_ack(struct krping_blk_link *link,
+				const struct krping_blk_ack *ack)
+{
+	unsigned long flags;
+	bool valid;
+
+	spin_lock_irqsave(&link->lock, flags);
+	valid = link->acked != link->head && ack->seq == link->acked;
+	if (valid) {
+		krping_blk_slot(link, ack->seq)->status = ack->status;
+		link->acked++;
+	}
+	spin_unlock_irqrestore(&link->lock, flags);
+	return valid;
+}
+
+/* Fail all requests of a connection that has ended. */
+static void krping_blk_link_fail(struct krping_blk_link *link)
+{
+	struct krping_blk_io *io;
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	link->acked = link->head;
+	while (link->tail != link->head) {
+		io = krping_blk_slot(link, link->tail)->io;
+		if (!io)
+			link->lost = true;
+		link->tail++;
+		spin_unlock_irqrestore(&link->lock, flags);
+		atomic64_inc(&link->stats.failed);
+		if (io)
+			krping_blk_io_put(io, BLK_STS_IOERR);
+		spin_lock_irqsave(&link->lock, flags);
+	}
+	spin_unlock_irqrestore(&link->lock, flags);
+}
+
+/* End the connection if the oldest request waits too long. */
+static void krping_blk_link_timer(struct work_struct *work)
+{
+	struct krping_blk_link *link =
+		container_of(work, struct krping_blk_link, timer.work);
+	unsigned long limit = msecs_to_jiffies(link->opts->timeout_ms);
+	bool pending, late = false;
+	struct krdma_cb *cb;
+
+	spin_lock_irq(&link->lock);
+	pending = link->tail != link->head;
+	if (pending)
+		late = time_after(jiffies,
+				  krping_blk_slot(link, link->tail)->since + limit);
+	spin_unlock_irq(&link->lock);
+	cb = late ? krdma_reconnect_get_cb(link->reconn) : NULL;
+	if (cb) {
+		atomic64_inc(&link->stats.timeouts);
+		pr_warn_ratelimited("%s: no acknowledgment for %u ms, connects again\n",
+				    link->disk->name, link->opts->timeout_ms);
+		krdma_disconnect(cb);
+		krdma_put(cb);
+	}
+	spin_lock_irq(&link->lock);
+	if (pending && !link->stopping)
+		queue_delayed_work(krping_blk_wq, &link->timer, limit / 4 + 1);
+	spin_unlock_irq(&link->lock);
+}
+
+/* ---- requests ---- */
+
+/*
+ * Copy the data of a request to its slot, and return their checksum. The block
+ * layer has split the request to the size of a slot.
+ */
+static u32 krping_blk_slot_fill(struct krping_blk_link *link, u64 seq,
+				struct bio *bio)
+{
+	void *to = link->ring + krping_blk_slot_offset(link, seq), *begin = to;
+	struct bvec_iter iter;
+	struct bio_vec bv;
+
+	bio_for_each_segment(bv, bio, iter) {
+		memcpy_from_bvec(to, &bv);
+		to += bv.bv_len;
+	}
+	return krdma_crc32c(~0, begin, to - begin) ^ ~0;
+}
+
+/* Check whether a request completes only when the server has answered. */
+static bool krping_blk_slot_holds(const struct krping_blk_link *link,
+				  const struct krping_blk_slot *slot,
+				  const struct bio *bio)
+{
+	switch (link->opts->mode) {
+	case KRPING_BLK_SYNC:
+		return true;
+	case KRPING_BLK_ASYNC:
+		return slot->flush || bio->bi_opf & REQ_FUA;
+	default:
+		return false;
+	}
+}
+
+static void krping_blk_slot_set(struct krping_blk_link *link,
+				struct krping_blk_slot *slot, u64 seq,
+				struct krping_blk_io *io, enum krping_blk_op op)
+{
+	struct bio *bio = io->bio;
+	struct krping_blk_request req = {
+		.op = op,
+		.flags = (bio->bi_opf & REQ_FUA ? KRPING_BLK_FUA : 0) |
+			 (bio->bi_opf & REQ_PREFLUSH ? KRPING_BLK_PREFLUSH : 0),
+		.bytes = bio->bi_iter.bi_size,
+		.seq = seq,
+		.tgid = current->tgid,
+	};
+
+	if (op != KRPING_BLK_FLUSH)
+		req.offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
+	if (op == KRPING_BLK_WRITE) {
+		req.crc = krping_blk_slot_fill(link, seq, bio);
+		if (++link->writes == link->opts->bad_crc)
+			req.crc ^= 1;
+		krdma_region_sync_for_device(link->region,
+					     krping_blk_slot_offset(link, seq),
+					     req.bytes);
+	}
+	krping_blk_request_encode(slot->msg, &req);
+	slot->write.local.len = req.bytes;
+	slot->write.local.offset = krping_blk_slot_offset(link, seq);
+	slot->write.local.region = link->region;
+	slot->write.remote = link->remote;
+	slot->write.remote_offset = slot->write.local.offset;
+	slot->flush = op == KRPING_BLK_FLUSH || req.flags & KRPING_BLK_PREFLUSH;
+	slot->io = krping_blk_slot_holds(link, slot, bio) ? io : NULL;
+	if (slot->io)
+		refcount_inc(&io->refs);
+	slot->since = jiffies;
+	slot->sent = false;
+	slot->status = 0;
+}
+
+/*
+ * Send a request. The caller holds @link->post, and a slot is free. If krdma
+ * does not take the request, the connection ends, and krping_blk_link_lost()
+ * fails the request with all others.
+ */
+static void krping_blk_link_post(struct krping_blk_link *link,
+				 struct krping_blk_io *io,
+				 enum krping_blk_op op)
+{
+	struct krping_blk_slot *slot = krping_blk_slot(link, link->head);
+
+	krping_blk_slot_set(link, slot, link->head, io, op);
+	atomic64_inc(&link->stats.requests);
+	if (op == KRPING_BLK_WRITE)
+		atomic64_add(slot->write.local.len, &link->stats.bytes);
+	/* An acknowledgment may arrive before krdma_post() returns. */
+	spin_lock_irq(&link->lock);
+	link->head++;
+	if (!link->stopping)
+		queue_delayed_work(krping_blk_wq, &link->timer,
+				   msecs_to_jiffies(link->opts->timeout_ms) / 4 + 1);
+	spin_unlock_irq(&link->lock);
+	if (krdma_post(link->cb, op == KRPING_BLK_WRITE ? &slot->write :
+							  &slot->send))
+		krdma_disconnect(link->cb);
+}
+
+static bool krping_blk_link_is_usable(struct krping_blk_link *link)
+{
+	return krping_blk_link_state(link) == KRPING_BLK_READY &&
+	       !READ_ONCE(link->stopping);
+}
+
+static bool krping_blk_link_has_room(struct krping_blk_link *link)
+{
+	bool room;
+
+	spin_lock_irq(&link->lock);
+	room = link->head - link->tail < link->opts->depth;
+	spin_unlock_irq(&link->lock);
+	return room;
+}
+
+/* Wait for a free slot, with @link->post held. */
+static int krping_blk_link_wait(struct krping_blk_link *link)
+{
+	/*
+	 * Slots become free within the time limit, because the timer then ends
+	 * the connection. Removing the device of the connection takes longer.
+	 */
+	if (!wait_event_timeout(link->wait,
+				krping_blk_link_has_room(link) ||
+				!krping_blk_link_is_usable(link),
+				2 * msecs_to_jiffies(link->opts->timeout_ms)))
+		return -ETIMEDOUT;
+	return krping_blk_link_is_usable(link) ? 0 : -EIO;
+}
+
+/*
+ * Send a request only if a slot is free. Tasks hold @link->post without
+ * waiting, because all of them use this function.
+ */
+static void krping_blk_link_try(struct krping_blk_link *link,
+				struct krping_blk_io *io, enum krping_blk_op op)
+{
+	bool sends = false;
+
+	if (krping_blk_link_is_usable(link)) {
+		mutex_lock(&link->post);
+		sends = krping_blk_link_is_usable(link) &&
+			krping_blk_link_has_room(link);
+		if (sends)
+			krping_blk_link_post(link, io, op);
+		mutex_unlock(&link->post);
+	}
+	if (!sends)
+		atomic64_inc(&link->stats.dropped);
+}
+
+/* Send a request when a slot is free. */
+static int krping_blk_link_queue(struct krping_blk_link *link,
+				 struct krping_blk_io *io,
+				 enum krping_blk_op op)
+{
+	int ret;
+
+	mutex_lock(&link->post);
+	ret = krping_blk_link_wait(link);
+	if (!ret)
+		krping_blk_link_post(link, io, op);
+	mutex_unlock(&link->post);
+	if (ret)
+		atomic64_inc(&link->stats.failed);
+	return ret;
+}
+
+/**
+ * krping_blk_link_send - send a request to the server
+ * @link: link of the disk
+ * @io: request; the link takes a reference if the request waits for the answer
+ * @op: its operation
+ *
+ * Context: process; waits for a free slot, up to twice bio_timeout. Does not
+ * wait with KRPING_BLK_TAP or if @drop is set in the options.
+ * Return: 0; -EIO if there is no connection; -ETIMEDOUT.
+ */
+int krping_blk_link_send(struct krping_blk_link *link,
+			 struct krping_blk_io *io, enum krping_blk_op op)
+{
+	if (link->opts->mode == KRPING_BLK_TAP) {
+		krping_blk_link_try(link, io, op);
+		return 0;
+	}
+	if (!link->opts->drop)
+		return krping_blk_link_queue(link, io, op);
+	if (!krping_blk_link_is_usable(link)) {
+		atomic64_inc(&link->stats.failed);
+		return -EIO;
+	}
+	krping_blk_link_try(link, io, op);
+	return 0;
+}
+
+/* ---- connection ---- */
+
+static void krping_blk_hello_done(struct krdma_req *req, int status)
+{
+	/* If the hello is lost, the connection has ended. */
+}
+
+static int krping_blk_link_hello(struct krping_blk_link *link)
+{
+	struct krping_blk_hello hello = {
+		.depth = link->opts->depth,
+		.slot = link->opts->slot,
+		.capacity = link->disk->capacity,
+		.seq = link->head,
+	};
+	struct krdma_region *region;
+
+	region = krdma_region_from_vmalloc(link->cb, link->ring,
+					   krping_blk_ring_bytes(link), 0);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	link->region = region;
+	memcpy(hello.id, link->id, sizeof(hello.id));
+	krping_blk_hello_encode(link->hello_msg, &hello);
+	link->hello = (struct krdma_req) {
+		.opcode = KRDMA_SEND,
+		.local.mem = KRDMA_MEM_VIRT,
+		.local.virt = link->hello_msg,
+		.local.len = sizeof(link->hello_msg),
+		.done = krping_blk_hello_done,
+	};
+	return krdma_post(link->cb, &link->hello);
+}
+
+static int krping_blk_link_granted(struct krping_blk_link *link,
+				   const struct krdma_rx_msg *grant)
+{
+	struct krdma_remote *remote;
+	int status, ret;
+
+	ret = krping_blk_grant_decode(&status, grant->data, grant->len) ?:
+	      status;
+	if (ret)
+		return ret;
+	remote = krdma_remote_import(grant->data + KRPING_BLK_GRANT_LEN,
+				     grant->len - KRPING_BLK_GRANT_LEN);
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	if (krdma_remote_size(remote) < krping_blk_ring_bytes(link)) {
+		krdma_remote_free(remote);
+		return -EPROTO;
+	}
+	link->remote = remote;
+	krping_blk_link_set_state(link, KRPING_BLK_READY, 0);
+	return 0;
+}
+
+/*
+ * Set up a new connection: send the hello, then process the grant. The members
+ * cb, region and remote belong to this function until the state is
+ * KRPING_BLK_READY. krping_blk_link_lost() waits for this work.
+ */
+static void krping_blk_link_work(struct work_struct *work)
+{
+	struct krping_blk_link *link =
+		container_of(work, struct krping_blk_link, work);
+	unsigned int noio = memalloc_noio_save();
+	struct krdma_rx_msg *grant;
+	int ret = 0;
+
+	if (!link->region)
+		ret = krping_blk_link_hello(link);
+	spin_lock_irq(&link->lock);
+	grant = link->grant;
+	link->grant = NULL;
+	spin_unlock_irq(&link->lock);
+	if (grant) {
+		ret = ret ?: krping_blk_link_granted(link, grant);
+		krdma_rx_msg_release(grant);
+	}
+	if (ret) {
+		pr_warn_ratelimited("%s: cannot use the connection: error %d\n",
+				    link->disk->name, ret);
+		krping_blk_link_set_state(link, KRPING_BLK_SETUP, ret);
+		krdma_disconnect(link->cb);
+	}
+	memalloc_noio_restore(noio);
+}
+
+static void krping_blk_link_connected(struct krdma_reconnect *reconn,
+				      struct krdma_cb *cb, u64 epoch)
+{
+	struct krping_blk_link *link = krdma_reconnect_context(reconn);
+
+	link->cb = cb;
+	link->has_grant = false;
+	krping_blk_link_set_state(link, KRPING_BLK_SETUP, 0);
+	queue_work(krping_blk_wq, &link->work);
+}
+
+static void krping_blk_link_lost(struct krdma_reconnect *reconn,
+				 struct krdma_cb *cb, int reason)
+{
+	struct krping_blk_link *link = krdma_reconnect_context(reconn);
+
+	/* End the waits of tasks that hold link->post. */
+	krping_blk_link_set_state(link, KRPING_BLK_DOWN, link->error ?: reason);
+	cancel_work_sync(&link->work);
+	mutex_lock(&link->post);
+	/* The work may have set another state after the first call above. */
+	krping_blk_link_set_state(link, KRPING_BLK_DOWN, link->error ?: reason);
+	mutex_unlock(&link->post);
+	/* No task sends requests until the next connection is ready. */
+	if (link->grant)
+		krdma_rx_msg_release(link->grant);
+	link->grant = NULL;
+	krdma_region_put(link->region);
+	link->region = NULL;
+	krdma_remote_free(link->remote);
+	link->remote = NULL;
+	link->cb = NULL;
+	krping_blk_link_fail(link);
+}
+
+static void krping_blk_link_receive(struct krdma_reconnect *reconn,
+				    struct krdma_cb *cb,
+				    struct krdma_rx_msg *rx_msg)
+{
+	struct krping_blk_link *link = krdma_reconnect_context(reconn);
+	struct krping_blk_ack ack;
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&link->lock, flags);
+	first = !link->has_grant;
+	if (first)
+		link->grant = rx_msg;
+	link->has_grant = true;
+	spin_unlock_irqrestore(&link->lock, flags);
+	if (first) {
+		queue_work(krping_blk_wq, &link->work);
+		return;
+	}
+	if (!krping_blk_ack_decode(&ack, rx_msg->data, rx_msg->len) &&
+	    krping_blk_link_ack(link, &ack))
+		krping_blk_link_reap(link);
+	else
+		krping_blk_link_violated(link, cb);
+	krdma_rx_msg_release(rx_msg);
+}
+
+static void krping_blk_link_failed(struct krdma_reconnect *reconn,
+				   struct krdma_cb *cb, int error)
+{
+	krping_blk_link_set_state(krdma_reconnect_context(reconn),
+				  KRPING_BLK_DOWN, error);
+}
+
+static const struct krdma_reconnect_ops krping_blk_link_ops = {
+	.owner = THIS_MODULE,
+	.connected = krping_blk_link_connected,
+	.lost = krping_blk_link_lost,
+	.receive = krping_blk_link_receive,
+	.failed = krping_blk_link_failed,
+};
+
+/* ---- creation and removal ---- */
+
+static struct krping_blk_slot *krping_blk_slot_alloc(struct krping_blk_link *link)
+{
+	struct krping_blk_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
+
+	if (!slot)
+		return NULL;
+	slot->link = link;
+	slot->write.opcode = KRDMA_WRITE;
+	slot->write.local.mem = KRDMA_MEM_REGION;
+	slot->write.done = krping_blk_write_done;
+	slot->write.next = &slot->send;
+	slot->send.opcode = KRDMA_SEND;
+	slot->send.local.mem = KRDMA_MEM_VIRT;
+	slot->send.local.virt = slot->msg;
+	slot->send.local.len = sizeof(slot->msg);
+	slot->send.done = krping_blk_send_done;
+	return slot;
+}
+
+/*
+ * Free a link that has no connection. rxe before Linux 6.10 may still read
+ * requests and data that have completed, so they are freed after a grace
+ * period.
+ */
+static void krping_blk_link_free(struct krping_blk_link *link)
+{
+	u32 i;
+
+	if (krdma_may_read_on())
+		synchronize_rcu();
+	for (i = 0; link->slots && i < link->opts->depth; i++)
+		kfree(link->slots[i]);
+	kvfree(link->slots);
+	vfree(link->ring);
+	mutex_destroy(&link->post);
+	kfree(link);
+}
+
+/**
+ * krping_blk_link_create - allocate a link
+ * @disk: disk with its capacity
+ *
+ * Return: link for krping_blk_link_destroy(), or ERR_PTR(-ENOMEM).
+ */
+struct krping_blk_link *krping_blk_link_create(struct krping_blk_disk *disk)
+{
+	struct krping_blk_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
+	u32 i;
+
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	link->disk = disk;
+	link->opts = disk->opts;
+	get_random_bytes(link->id, sizeof(link->id));
+	INIT_WORK(&link->work, krping_blk_link_work);
+	INIT_DELAYED_WORK(&link->timer, krping_blk_link_timer);
+	init_waitqueue_head(&link->wait);
+	mutex_init(&link->post);
+	spin_lock_init(&link->lock);
+	link->ring = vzalloc(krping_blk_ring_bytes(link));
+	link->slots = kvcalloc(link->opts->depth, sizeof(*link->slots),
+			       GFP_KERNEL);
+	if (!link->ring || !link->slots)
+		goto err_free;
+	for (i = 0; i < link->opts->depth; i++) {
+		link->slots[i] = krping_blk_slot_alloc(link);
+		if (!link->slots[i])
+			goto err_free;
+	}
+	return link;
+
+err_free:
+	krping_blk_link_free(link);
+	return ERR_PTR(-ENOMEM);
+}
+
+static int krping_blk_link_connect(struct krping_blk_link *link)
+{
+	const struct krping_blk_opts *opts = link->opts;
+	struct sockaddr_storage addr, src;
+	struct krdma_params params = {
+		.size = sizeof(params),
+		.flags = KRDMA_NOIO,
+		.recv_depth = opts->depth + KRPING_BLK_SPARE_RECVS,
+		.mr_pool = KRDMA_NEVER,
+		.max_msg = 4096,
+		.pull_min = KRDMA_NEVER,
+	};
+	const struct krdma_reconnect_params owner = {
+		.size = sizeof(owner),
+		.ops = &krping_blk_link_ops,
+		.context = link,
+	};
+	struct krdma_reconnect *reconn;
+	int ret;
+
+	ret = krdma_parse_addr(NULL, opts->addr, opts->port, &addr);
+	if (!ret && *opts->src) {
+		ret = krdma_parse_addr(NULL, opts->src, NULL, &src);
+		params.src = (const struct sockaddr *)&src;
+	}
+	if (ret)
+		return ret;
+	reconn = krdma_reconnect_start((const struct sockaddr *)&addr, &params,
+				       &owner);
+	if (IS_ERR(reconn))
+		return PTR_ERR(reconn);
+	link->reconn = reconn;
+	return 0;
+}
+
+/**
+ * krping_blk_link_start - connect, and wait for the grant of the server
+ * @link: link
+ *
+ * Context: process; waits up to bio_timeout; killable.
+ * Return: 0 or a negative errno: the reason for which the first attempt
+ * failed, or that the server sent; -ETIMEDOUT; -EINTR.
+ */
+int krping_blk_link_start(struct krping_blk_link *link)
+{
+	long left;
+	int ret;
+
+	ret = krping_blk_link_connect(link);
+	if (ret)
+		return ret;
+	left = wait_event_killable_timeout(link->wait,
+					   krping_blk_link_state(link) == KRPING_BLK_READY ||
+					   READ_ONCE(link->error),
+					   msecs_to_jiffies(link->opts->timeout_ms));
+	if (krping_blk_link_state(link) == KRPING_BLK_READY)
+		return 0;
+	if (left < 0)
+		return -EINTR;
+	return READ_ONCE(link->error) ?: -ETIMEDOUT;
+}
+
+/**
+ * krping_blk_link_stop - end the connection, and fail all requests
+ * @link: link; may already be stopped
+ *
+ * Context: process; waits for krdma.
+ */
+void krping_blk_link_stop(struct krping_blk_link *link)
+{
+	spin_lock_irq(&link->lock);
+	link->stopping = true;
+	spin_unlock_irq(&link->lock);
+	wake_up_all(&link->wait);
+	/* The timer uses link->reconn. */
+	cancel_delayed_work_sync(&link->timer);
+	krdma_reconnect_stop(link->reconn);
+	link->reconn = NULL;
+}
+
+/**
+ * krping_blk_link_destroy - end the connection, and free the link
+ * @link: link that no task uses
+ *
+ * Context: process; waits for krdma.
+ */
+void krping_blk_link_destroy(struct krping_blk_link *link)
+{
+	krping_blk_link_stop(link);
+	krping_blk_link_free(link);
+}
+
+static const char *const krping_blk_link_states[] = {
+	[KRPING_BLK_DOWN] = "down",
+	[KRPING_BLK_SETUP] = "setup",
+	[KRPING_BLK_READY] = "ready",
+};
+
+/**
+ * krping_blk_link_show - print the state and the counters of a link
+ * @m: output
+ * @link: link
+ */
+void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link)
+{
+	const struct krping_blk_link_stats *stats = &link->stats;
+	enum krping_blk_link_state state;
+	u64 pending;
+	int error;
+
+	spin_lock_irq(&link->lock);
+	state = link->state;
+	pending = link->head - link->tail;
+	error = link->error;
+	spin_unlock_irq(&link->lock);
+	seq_printf(m, " state=%s error=%d pending=%llu requests=%lld bytes=%lld acked=%lld refused=%lld failed=%lld dropped=%lld violations=%lld timeouts=%lld\n",
+		   krping_blk_link_states[state], error, pending,
+		   atomic64_read(&stats->requests), atomic64_read(&stats->bytes),
+		   atomic64_read(&stats->acked), atomic64_read(&stats->refused),
+		   atomic64_read(&stats->failed),
+		   atomic64_read(&stats->dropped),
+		   atomic64_read(&stats->violations),
+		   atomic64_read(&stats->timeouts));
+}

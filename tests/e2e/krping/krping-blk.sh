@@ -1,0 +1,498 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping-blk: disks of krping_blk. The image of the server equals the disk after writes, flushes, discards and writes of
+# zeroes, with each target, in each mode, and below ext4. Filters select requests. Wrong checksums, wrong acknowledgments, full servers
+# and lost servers have clear results.
+#
+#   node 1 (server) <--- writes --- node 2 (client)
+#
+# kernels: uml
+# long: stock-6.1 stock-new uml/siw uml-debug
+# load: krdma krdma_test krping_blk
+# timeout: 600
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+network_ready
+mount_debugfs
+server=$(addr4 1)
+port=7700
+# Nodes may share a kernel, and with it the names of disks and devices.
+work=/tmp/blk-$NODE
+mkdir -p "$work"
+
+# blk COMMAND: run a command of krping_blk. Succeeds if write() succeeds. Sets "said" to the error.
+blk() {
+	said=$( { echo "$1" >/proc/krping_blk; } 2>&1)
+}
+
+# blk_fails ERROR COMMAND: a command fails with this error.
+blk_fails() {
+	! blk "$2" && [[ $said == *"$1"* ]]
+	ok $? "\"${2#*,port=}\" fails: $1 (${said##*: })"
+}
+
+# line PATTERN: print the last line of /proc/krping_blk that matches PATTERN. field NAME PATTERN: print a field of it.
+line() {
+	grep -E "$1" /proc/krping_blk | tail -n 1
+}
+
+field() {
+	local words
+	words=$(line "$2")
+	words=${words#*" $1="}
+	echo "${words%% *}"
+}
+
+# stop PATTERN [,force]: remove the disk or server whose line matches PATTERN.
+stop() {
+	local found
+	found=$(line "$1")
+	blk "stop=${found%% *}${2-}"
+}
+
+# serve OPTIONS: start the server on node 1, and let node 2 continue. unserve: stop it when node 2 has finished.
+serve() {
+	((NODE != 1)) || check "server,$1 starts" blk "server,addr=$server,port=$port,$1"
+	barrier serve
+}
+
+unserve() {
+	barrier unserve
+	((NODE != 1)) || check "the server stops" stop "server .*:$port"
+}
+
+# attach OPTIONS: create /dev/krpblkt on node 2.
+attach() {
+	check "client,$1 starts" blk "client,bio,addr=$server,port=$port,bio_name=krpblkt,$1"
+	within 5 test -b /dev/krpblkt
+}
+
+detach() {
+	check "the disk is removed" within 10 stop "client krpblkt"
+}
+
+# loop NAME SIZE: create a loop device with an empty file, and set "device" to its path.
+loop() {
+	modprobe -q loop
+	rm -f "$work/$1"
+	truncate -s "$2" "$work/$1"
+	device=$(losetup --find --show "$work/$1")
+}
+
+# random BYTES OFFSET: write random bytes to the disk, past the page cache, in pieces of 64 KiB or in one piece.
+random() {
+	local size=$1
+	[[ $1 != *[KM] ]] || size=64K
+	dd if=/dev/urandom of=/dev/krpblkt bs="$size" count="$1" seek="$2" iflag=count_bytes,fullblock \
+		oflag=seek_bytes,direct conv=notrunc 2>/dev/null
+}
+
+# sum_of FILE: print the checksum of a disk, of a device or of an image.
+sum_of() {
+	sha256sum <"$1" | cut -d ' ' -f 1
+}
+
+# exercise: write in each way that programs can.
+exercise() {
+	random 1M 0
+	random 512 512
+	random 3584 1049088
+	random 3M 2097152
+	dd if=/dev/zero of=/dev/krpblkt bs=1M count=1 seek=3 oflag=direct conv=notrunc 2>/dev/null
+	dd if=/dev/urandom of=/dev/krpblkt bs=4000 count=300 seek=1500 conv=notrunc,fsync 2>/dev/null
+	printf 'a\0b\0\0c' | dd of=/dev/krpblkt bs=1M seek=7 conv=notrunc,fsync 2>/dev/null
+	blkdiscard -f -o 131072 -l 200704 /dev/krpblkt
+	blkdiscard -f -z -o 4198400 -l 1049600 /dev/krpblkt
+	sync /dev/krpblkt
+}
+
+# same NAME: the image of the server equals the disk. On node 1, "image" is the path of the image.
+same() {
+	((NODE != 2)) || sum_of /dev/krpblkt >/exchange/blk-sum
+	barrier same-sum
+	((NODE != 1)) || check "$1: the image of the server equals the disk" test "$(sum_of "$image")" = "$(</exchange/blk-sum)"
+	barrier same-end
+}
+
+# image_of: set "image" to the path of the newest image of the server.
+image_of() {
+	local found
+	found=$(line "server .*:$port")
+	image=$(find /sys/kernel/debug/krping_blk/"${found%% *}" -type f -printf '%T@ %p\n' | sort -n | tail -n 1)
+	image=${image#* }
+}
+
+mem() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		attach bio_dev=ram:8M
+		[[ $(blockdev --getsize64 /dev/krpblkt) == 8388608 ]]
+		ok $? "the disk has the capacity of bio_dev"
+		check "programs write to the disk" exercise
+		[[ $(dd if=/dev/krpblkt bs=1M skip=7 count=1 2>/dev/null | head -c 6 | od -An -c) == "   a  \\0   b  \\0  \\0   c" ]]
+		ok $? "NULs are kept"
+		[[ $(field acked "client krpblkt") == "$(field requests "client krpblkt")" ]]
+		ok $? "each request is acknowledged: $(line "client krpblkt")"
+	fi
+	barrier written
+	image_of
+	same mem
+	if ((NODE == 1)); then
+		(($(field flushes "server .*:$port") >= 2))
+		ok $? "the server receives flushes: $(line "server .*:$port")"
+	else
+		detach
+	fi
+	unserve
+}
+
+bdev() {
+	((NODE != 1)) || loop target 8M
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		attach bio_dev=ram:8M
+		blk_fails "Device or resource busy" "client,addr=$server,port=$port,bio_dev=ram:4M"
+		check "programs write to the disk" exercise
+	fi
+	barrier written
+	image=${device-}
+	same bdev
+	if ((NODE == 2)); then
+		detach
+		blk_fails "No space left" "client,addr=$server,port=$port,bio_dev=ram:9M"
+	fi
+	unserve
+	((NODE != 1)) || losetup -d "$device"
+}
+
+# ext4 on a disk that is stacked on a loop device.
+ext4() {
+	((NODE != 1)) || loop target 32M
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		loop lower 32M
+		attach "bio_dev=stack:$device"
+		refused "in use" "the lower device is in use" mkfs.ext4 -q "$device"
+		check "mkfs.ext4 succeeds" mkfs.ext4 -q -E nodiscard /dev/krpblkt
+		mkdir -p "$work/mnt"
+		check "ext4 is mounted" mount /dev/krpblkt "$work/mnt"
+		blk_fails "Device or resource busy" "stop=$(line "client krpblkt" | cut -d ' ' -f 1)"
+		cp -r /usr/bin/[a-d]* "$work/mnt" 2>/dev/null
+		sync "$work/mnt"
+		rm -f "$work/mnt"/[ac]*
+		check "ext4 is unmounted" umount "$work/mnt"
+		check "ext4 is consistent" fsck.ext4 -fn /dev/krpblkt
+	fi
+	barrier written
+	image=${device-}
+	same ext4
+	if ((NODE == 2)); then
+		detach
+		losetup -d "$device"
+	fi
+	unserve
+	((NODE != 1)) || losetup -d "$device"
+}
+
+# send_all: write 16 pieces of 4 KiB, one after the other. Sets "took" to the time in ms.
+send_all() {
+	local begin=${EPOCHREALTIME/./}
+	dd if=/dev/urandom of=/dev/krpblkt bs=4K count=16 oflag=direct conv=notrunc 2>/dev/null || return
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+}
+
+# Each request needs the time of the delay until it is acknowledged.
+modes() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		attach bio_dev=ram:1M
+		network delay 100ms
+		check "writes in mode sync succeed" send_all
+		((took >= 1600))
+		ok $? "writes in mode sync wait for their acknowledgments: $took ms"
+		network
+		detach
+
+		attach bio_dev=ram:1M,bio_mode=async
+		network delay 500ms
+		check "writes in mode async succeed" send_all
+		((took < 4000))
+		ok $? "writes in mode async do not wait for their acknowledgments: $took ms"
+		(($(field pending "client krpblkt") > 0))
+		ok $? "requests wait for their acknowledgments: $(line "client krpblkt")"
+		check "a flush succeeds" sync /dev/krpblkt
+		[[ $(field pending "client krpblkt") == 0 ]]
+		ok $? "a flush waits for all acknowledgments: $(line "client krpblkt")"
+		network
+		detach
+
+		attach bio_dev=ram:1M,bio_mode=async,bio_depth=2
+		network delay 500ms
+		check "writes in mode async with 2 slots succeed" send_all
+		((took >= 3500))
+		ok $? "writes in mode async wait for a free slot: $took ms"
+		network
+		detach
+
+		attach bio_dev=ram:1M,bio_mode=async,bio_depth=2,bio_full=drop
+		network delay 500ms
+		check "writes in mode async with bio_full=drop succeed" send_all
+		((took < 3500 && $(field dropped "client krpblkt") >= 4))
+		ok $? "requests are dropped if no slot is free: $took ms, $(line "client krpblkt")"
+		network
+		detach
+
+		attach bio_dev=ram:1M,bio_mode=async,bio_badcrc=1
+		check "a write in mode async with a wrong checksum succeeds" random 4096 0
+		refused "Input/output error" "the next flush fails" sync /dev/krpblkt
+		check "the flush after it succeeds" dd if=/dev/urandom of=/dev/krpblkt bs=4K count=1 conv=notrunc,fsync
+		detach
+
+		attach bio_dev=ram:8M,bio_mode=async
+		check "programs write to the disk in mode async" exercise
+	fi
+	barrier written
+	((NODE != 1)) || image_of
+	same "mode async"
+	if ((NODE == 2)); then
+		detach
+		attach bio_dev=ram:8M,bio_mode=tap
+		check "programs write to the disk in mode tap" exercise
+	fi
+	barrier tapped
+	unserve
+	if ((NODE == 2)); then
+		check "the connection of the tap is lost" within 10 is_down
+		check "writes in mode tap without a server succeed" send_all
+		(($(field dropped "client krpblkt") >= 16 && $(field failed "client krpblkt") == 0))
+		ok $? "requests without a server are dropped: $(line "client krpblkt")"
+		detach
+	fi
+}
+
+is_down() {
+	[[ $(field state "client krpblkt") == down ]]
+}
+
+# sends WANTED NAME COMMAND...: COMMAND leads to WANTED requests to the server.
+sends() {
+	local wanted=$1 name=$2 before
+	shift 2
+	before=$(field requests "client krpblkt")
+	"$@" 2>/dev/null
+	(($(field requests "client krpblkt") - before == wanted))
+	ok $? "$name sends $wanted requests: $(($(field requests "client krpblkt") - before))"
+}
+
+filters() {
+	serve bio_target=null
+	if ((NODE == 2)); then
+		attach bio_dev=ram:1M,bio_ops=w,bio_min=8192,bio_range=64K-128K
+		sends 1 "a write" random 8192 65536
+		sends 1 "a write that ends in the range" random 8192 57856
+		sends 0 "a write before the range" random 8192 57344
+		sends 1 "a write to the end of the range" random 8192 130560
+		sends 0 "a write after the range" random 8192 131072
+		sends 0 "a short write" random 4096 65536
+		sends 0 "a discard" blkdiscard -f -o 65536 -l 65536 /dev/krpblkt
+		sends 0 "a read" dd if=/dev/krpblkt of=/dev/null bs=64K skip=1 count=1 iflag=direct
+		detach
+		attach bio_dev=ram:1M,bio_comm=dd,bio_ops=rwdz
+		sends 1 "a write of dd" random 4096 0
+		sends 1 "a read of dd" dd if=/dev/krpblkt of=/dev/null bs=64K count=1 iflag=direct
+		sends 0 "a discard of blkdiscard" blkdiscard -f /dev/krpblkt
+		detach
+		attach bio_dev=ram:1M,bio_tgid=1
+		sends 0 "a write of another thread group" random 4096 0
+		detach
+		attach "bio_dev=ram:1M,bio_slot=4096,bio_depth=2"
+		sends 16 "a write of 16 slots" random 64K 0
+		detach
+	fi
+	unserve
+}
+
+faults() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		attach bio_dev=ram:1M,bio_badcrc=2
+		check "a write with a valid checksum succeeds" random 4096 0
+		refused "Input/output error" "a write with a wrong checksum fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 seek=1 oflag=direct
+		check "a further write succeeds" random 4096 8192
+		[[ $(field refused "client krpblkt") == 1 && $(field state "client krpblkt") == ready ]]
+		ok $? "the refused write is counted: $(line "client krpblkt")"
+		invalid_hellos
+	fi
+	barrier written
+	if ((NODE == 1)); then
+		image_of
+		[[ $(field crc_errors "server .*:$port") == 1 ]]
+		ok $? "the server counts wrong checksums: $(line "server .*:$port")"
+		[[ $(field violations "server .*:$port") == 3 ]]
+		ok $? "the server counts clients with invalid messages"
+		check "data with a wrong checksum are not stored" \
+			cmp <(dd if="$image" bs=4096 skip=1 count=1 2>/dev/null) <(head -c 4096 /dev/zero)
+	fi
+	barrier seen
+	((NODE != 2)) || detach
+	unserve
+
+	serve bio_target=null,bio_badack=2
+	if ((NODE == 2)); then
+		attach bio_dev=ram:1M
+		check "a write with a valid acknowledgment succeeds" random 4096 0
+		refused "Input/output error" "a write with a wrong acknowledgment fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		[[ $(field violations "client krpblkt") == 1 ]]
+		ok $? "the wrong acknowledgment is counted: $(line "client krpblkt")"
+		check "the disk connects again" within 10 is_ready
+		check "a further write succeeds" random 4096 0
+		detach
+	fi
+	unserve
+}
+
+# A client whose first message is invalid loses its connection.
+invalid_hellos() {
+	local size
+	for size in 1 48 4000; do
+		kt connect h "$server" "$port"
+		kt send h "$size" 5000
+		kt receive h 64 5000
+		[[ $kt_ret == "${errno[ECONNRESET]}" ]]
+		ok $? "a first message of $size bytes ends the connection: $kt_ret"
+		kt release h
+	done
+}
+
+is_ready() {
+	[[ $(field state "client krpblkt") == ready ]]
+}
+
+# Requests pass through two servers on node 1: the target of the first is a disk of the second.
+chain() {
+	if ((NODE == 1)); then
+		check "the second server starts" blk "server,addr=$server,port=7701,bio_target=null"
+		check "the disk of the second server starts" \
+			blk "client,addr=$server,port=7701,bio_dev=ram:1M,bio_name=krpblkchain,bio_badcrc=3"
+		within 5 test -b /dev/krpblkchain
+	fi
+	serve bio_target=bdev:/dev/krpblkchain
+	if ((NODE == 2)); then
+		attach bio_dev=ram:1M,bio_depth=1
+		check "a write with FUA succeeds" dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct,dsync
+	fi
+	barrier fua
+	if ((NODE == 1)); then
+		(($(field fua "server .*:7701") == 1))
+		ok $? "FUA reaches the medium before the acknowledgment: $(line "server .*:7701")"
+	fi
+	barrier fua-seen
+	if ((NODE == 2)); then
+		check "the next write succeeds" random 4096 0
+		refused "Input/output error" "a write that the target refuses fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		parallel
+		detach
+	fi
+	unserve
+	if ((NODE == 1)); then
+		check "the disk of the second server is removed" within 10 stop "client krpblkchain"
+		check "the second server stops" stop "server .*:7701"
+	fi
+	barrier chained
+}
+
+# More writers than slots: each waits for a free slot.
+parallel() {
+	local pids=() pid bad=0
+	for pid in {0..7}; do
+		random 128K $((pid * 131072)) &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || bad=$((bad + 1))
+	done
+	((bad == 0))
+	ok $? "parallel writers share one slot: $bad failed, $(line "client krpblkt")"
+}
+
+# The server stops while a program writes.
+lost() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		attach bio_dev=ram:8M,bio_timeout=5000
+		(while random 1M 0; do :; done) &
+		barrier writing
+		check "a write fails when the server stops" within 20 is_over $!
+		barrier stopped
+		refused "Input/output error" "a write without a server fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		check "a read without a server succeeds" dd if=/dev/krpblkt of=/dev/null bs=1M count=8 iflag=direct
+	else
+		barrier writing
+		sleep 0.5
+		check "the server stops during writes" stop "server .*:$port"
+		barrier stopped
+	fi
+	barrier outage-ends
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		check "the disk connects again" within 20 is_ready
+		check "a write after the connection is back succeeds" random 1M 0
+		# A disk that is open is removed only by force.
+		exec {held}</dev/krpblkt
+		blk_fails "Device or resource busy" "stop=$(line "client krpblkt" | cut -d ' ' -f 1)"
+		check "a disk that is open is removed by force" stop "client krpblkt" ,force
+		[[ $(dd bs=4096 count=1 iflag=direct <&"$held" 2>/dev/null | wc -c) == 0 ]]
+		ok $? "a read of a disk that was removed returns no data"
+		exec {held}<&-
+	fi
+	unserve
+}
+
+is_over() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+commands() {
+	if ((NODE == 2)); then
+		blk_fails "Invalid argument" ""
+		blk_fails "Invalid argument" "client"
+		blk_fails "Invalid argument" "client,addr=$server,port=$port"
+		blk_fails "Invalid argument" "client,addr=$server,port=$port,bio_dev=ram:1000"
+		blk_fails "Invalid argument" "client,addr=$server,port=$port,bio_dev=ram:1M,bio_name=sda"
+		blk_fails "Invalid argument" "client,addr=$server,port=$port,bio_dev=ram:1M,bio_depth=1024,bio_slot=1M"
+		blk_fails "Invalid argument" "client,addr=$server,port=$port,bio_dev=ram:1M,nonsense"
+		blk_fails "Invalid argument" "client,server,port=$port"
+		blk_fails "No such file" "client,addr=$server,port=$port,bio_dev=stack:/dev/nonsense"
+		blk_fails "No such file" "stop=4000000000"
+		blk_fails "Connection refused" "client,addr=$server,port=7702,bio_dev=ram:1M"
+		check "stop=all without disks and servers succeeds" blk "stop=all"
+	fi
+	barrier typed
+	serve bio_target=mem,bio_cap=1M
+	if ((NODE == 2)); then
+		blk_fails "No space left" "client,addr=$server,port=$port,bio_dev=ram:2M"
+		attach bio_dev=ram:512K
+		blk_fails "File exists" "client,addr=$server,port=$port,bio_dev=ram:512K,bio_name=krpblkt"
+		detach
+	fi
+	unserve
+}
+
+section commands
+section mem
+section bdev
+section ext4
+section modes
+section filters
+section faults
+section chain
+section lost
+finish
