@@ -16,7 +16,9 @@
  *	tail <= acked <= head <= tail + depth
  *
  * Requests from tail to acked are acknowledged, and wait for the adapter.
- * Requests from acked to head wait for the acknowledgment.
+ * Requests from acked to head wait for the acknowledgment. With
+ * KRPING_BLK_BLOCK, those that wait when the connection ends keep their slots,
+ * and are sent again on the next connection.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -53,6 +55,7 @@ enum krping_blk_link_state {
  * @io: request that waits for the answer, with a reference; NULL: the request
  *	completes without it
  * @since: time at which the request was sent, in jiffies
+ * @op: operation
  * @flush: the request reports the loss of earlier requests
  * @sent: the adapter has completed the request
  * @status: answer of the server
@@ -64,6 +67,7 @@ struct krping_blk_slot {
 	struct krping_blk_link *link;
 	struct krping_blk_io *io;
 	unsigned long since;
+	enum krping_blk_op op;
 	bool flush;
 	bool sent;
 	int status;
@@ -77,6 +81,7 @@ struct krping_blk_slot {
  * @requests: requests sent
  * @bytes: bytes of the data of these requests
  * @acked: requests that the server has done
+ * @resent: requests that were sent again on another connection
  * @refused: requests that the server has not done
  * @failed: requests that failed because the connection was lost or missing
  * @dropped: requests that were not sent because no slot was free or, with
@@ -88,6 +93,7 @@ struct krping_blk_link_stats {
 	atomic64_t requests;
 	atomic64_t bytes;
 	atomic64_t acked;
+	atomic64_t resent;
 	atomic64_t refused;
 	atomic64_t failed;
 	atomic64_t dropped;
@@ -114,11 +120,13 @@ struct krping_blk_link_stats {
  * @remote: ring of the server, or NULL
  * @writes: number of writes sent; protected by @post
  * @hello: request that sends the hello
+ * @hello_seq: first sequence number in the hello
  * @hello_msg: bytes of the hello
  * @lock: protects the members below
  * @state: see &enum krping_blk_link_state
  * @stopping: the link is being stopped: no request is sent
  * @error: reason for which the last connection or attempt ended, or 0
+ * @down_since: time at which the last connection ended, in jiffies
  * @lost: KRPING_BLK_ASYNC: a request has failed after it had completed. The
  *	next flush fails
  * @has_grant: the first message of the server has arrived
@@ -144,11 +152,13 @@ struct krping_blk_link {
 	struct krdma_remote *remote;
 	u64 writes;
 	struct krdma_req hello;
+	u64 hello_seq;
 	u8 hello_msg[KRPING_BLK_HELLO_LEN];
 	spinlock_t lock; /* protects the members below */
 	enum krping_blk_link_state state;
 	bool stopping;
 	int error;
+	unsigned long down_since;
 	bool lost;
 	bool has_grant;
 	struct krdma_rx_msg *grant;
@@ -319,6 +329,34 @@ static void krping_blk_link_fail(struct krping_blk_link *link)
 	spin_unlock_irqrestore(&link->lock, flags);
 }
 
+/* Return the time in jiffies until requests without a connection fail. */
+static unsigned long krping_blk_link_patience(struct krping_blk_link *link)
+{
+	unsigned long end = READ_ONCE(link->down_since) +
+			    msecs_to_jiffies(link->opts->block_ms);
+
+	if (link->opts->policy != KRPING_BLK_BLOCK || time_after(jiffies, end))
+		return 0;
+	return end - jiffies;
+}
+
+/* Fail requests that have waited too long for a connection. */
+static void krping_blk_link_give_up(struct krping_blk_link *link)
+{
+	mutex_lock(&link->post);
+	if (krping_blk_link_state(link) != KRPING_BLK_READY &&
+	    !krping_blk_link_patience(link))
+		krping_blk_link_fail(link);
+	mutex_unlock(&link->post);
+}
+
+/* Return the interval of the timer in jiffies. */
+static unsigned long krping_blk_link_interval(const struct krping_blk_link *link)
+{
+	return msecs_to_jiffies(min(link->opts->timeout_ms,
+				    link->opts->block_ms)) / 4 + 1;
+}
+
 /* End the connection if the oldest request waits too long. */
 static void krping_blk_link_timer(struct work_struct *work)
 {
@@ -330,7 +368,7 @@ static void krping_blk_link_timer(struct work_struct *work)
 
 	spin_lock_irq(&link->lock);
 	pending = link->tail != link->head;
-	if (pending)
+	if (pending && link->state == KRPING_BLK_READY)
 		late = time_after(jiffies,
 				  krping_blk_slot(link, link->tail)->since + limit);
 	spin_unlock_irq(&link->lock);
@@ -342,9 +380,12 @@ static void krping_blk_link_timer(struct work_struct *work)
 		krdma_disconnect(cb);
 		krdma_put(cb);
 	}
+	if (pending && krping_blk_link_state(link) != KRPING_BLK_READY)
+		krping_blk_link_give_up(link);
 	spin_lock_irq(&link->lock);
 	if (pending && !link->stopping)
-		queue_delayed_work(krping_blk_wq, &link->timer, limit / 4 + 1);
+		queue_delayed_work(krping_blk_wq, &link->timer,
+				   krping_blk_link_interval(link));
 	spin_unlock_irq(&link->lock);
 }
 
@@ -410,10 +451,9 @@ static void krping_blk_slot_set(struct krping_blk_link *link,
 	krping_blk_request_encode(slot->msg, &req);
 	slot->write.local.len = req.bytes;
 	slot->write.local.offset = krping_blk_slot_offset(link, seq);
-	slot->write.local.region = link->region;
-	slot->write.remote = link->remote;
 	slot->write.remote_offset = slot->write.local.offset;
 	slot->flush = op == KRPING_BLK_FLUSH || req.flags & KRPING_BLK_PREFLUSH;
+	slot->op = op;
 	slot->io = krping_blk_slot_holds(link, slot, bio) ? io : NULL;
 	if (slot->io)
 		refcount_inc(&io->refs);
@@ -423,10 +463,21 @@ static void krping_blk_slot_set(struct krping_blk_link *link,
 }
 
 /*
- * Send a request. The caller holds @link->post, and a slot is free. If krdma
- * does not take the request, the connection ends, and krping_blk_link_lost()
- * fails the request with all others.
+ * Post the request in a slot, with @link->post held. If krdma does not take it,
+ * the connection ends, and krping_blk_link_lost() handles the request with all
+ * others.
  */
+static void krping_blk_slot_post(struct krping_blk_link *link,
+				 struct krping_blk_slot *slot)
+{
+	slot->write.local.region = link->region;
+	slot->write.remote = link->remote;
+	if (krdma_post(link->cb, slot->op == KRPING_BLK_WRITE ? &slot->write :
+								&slot->send))
+		krdma_disconnect(link->cb);
+}
+
+/* Send a request. The caller holds @link->post, and a slot is free. */
 static void krping_blk_link_post(struct krping_blk_link *link,
 				 struct krping_blk_io *io,
 				 enum krping_blk_op op)
@@ -442,11 +493,31 @@ static void krping_blk_link_post(struct krping_blk_link *link,
 	link->head++;
 	if (!link->stopping)
 		queue_delayed_work(krping_blk_wq, &link->timer,
-				   msecs_to_jiffies(link->opts->timeout_ms) / 4 + 1);
+				   krping_blk_link_interval(link));
 	spin_unlock_irq(&link->lock);
-	if (krdma_post(link->cb, op == KRPING_BLK_WRITE ? &slot->write :
-							  &slot->send))
-		krdma_disconnect(link->cb);
+	krping_blk_slot_post(link, slot);
+}
+
+/*
+ * Send the requests of the last connection again, in the same order, with
+ * @link->post held.
+ */
+static void krping_blk_link_resend(struct krping_blk_link *link)
+{
+	u64 seq;
+
+	/* No other task changes head, and acknowledgments move tail. */
+	for (seq = link->hello_seq; seq != link->head; seq++) {
+		struct krping_blk_slot *slot = krping_blk_slot(link, seq);
+
+		if (slot->op == KRPING_BLK_WRITE)
+			krdma_region_sync_for_device(link->region,
+						     slot->write.local.offset,
+						     slot->write.local.len);
+		slot->since = jiffies;
+		atomic64_inc(&link->stats.resent);
+		krping_blk_slot_post(link, slot);
+	}
 }
 
 static bool krping_blk_link_is_usable(struct krping_blk_link *link)
@@ -501,18 +572,39 @@ static void krping_blk_link_try(struct krping_blk_link *link,
 		atomic64_inc(&link->stats.dropped);
 }
 
-/* Send a request when a slot is free. */
+/* Wait for a connection. */
+static int krping_blk_link_wait_usable(struct krping_blk_link *link)
+{
+	wait_event_timeout(link->wait,
+			   krping_blk_link_is_usable(link) ||
+			   READ_ONCE(link->stopping),
+			   krping_blk_link_patience(link));
+	return krping_blk_link_is_usable(link) ? 0 : -EIO;
+}
+
+/*
+ * Send a request when a slot is free. A task that waits for a connection does
+ * not hold @link->post, because setting up the connection needs it.
+ */
 static int krping_blk_link_queue(struct krping_blk_link *link,
 				 struct krping_blk_io *io,
 				 enum krping_blk_op op)
 {
+	bool again;
 	int ret;
 
-	mutex_lock(&link->post);
-	ret = krping_blk_link_wait(link);
-	if (!ret)
-		krping_blk_link_post(link, io, op);
-	mutex_unlock(&link->post);
+	do {
+		again = false;
+		ret = krping_blk_link_wait_usable(link);
+		if (ret)
+			break;
+		mutex_lock(&link->post);
+		ret = krping_blk_link_wait(link);
+		if (!ret)
+			krping_blk_link_post(link, io, op);
+		mutex_unlock(&link->post);
+		again = ret == -EIO;
+	} while (again && krping_blk_link_patience(link));
 	if (ret)
 		atomic64_inc(&link->stats.failed);
 	return ret;
@@ -524,8 +616,9 @@ static int krping_blk_link_queue(struct krping_blk_link *link,
  * @io: request; the link takes a reference if the request waits for the answer
  * @op: its operation
  *
- * Context: process; waits for a free slot, up to twice bio_timeout. Does not
- * wait with KRPING_BLK_TAP or if @drop is set in the options.
+ * Context: process; waits for a free slot, up to twice bio_timeout, and with
+ * KRPING_BLK_BLOCK for a connection, up to bio_block. Does not wait with
+ * KRPING_BLK_TAP or if @drop is set in the options.
  * Return: 0; -EIO if there is no connection; -ETIMEDOUT.
  */
 int krping_blk_link_send(struct krping_blk_link *link,
@@ -558,10 +651,11 @@ static int krping_blk_link_hello(struct krping_blk_link *link)
 		.depth = link->opts->depth,
 		.slot = link->opts->slot,
 		.capacity = link->disk->capacity,
-		.seq = link->head,
+		.seq = link->tail,
 	};
 	struct krdma_region *region;
 
+	link->hello_seq = hello.seq;
 	region = krdma_region_from_vmalloc(link->cb, link->ring,
 					   krping_blk_ring_bytes(link), 0);
 	if (IS_ERR(region))
@@ -598,8 +692,15 @@ static int krping_blk_link_granted(struct krping_blk_link *link,
 		return -EPROTO;
 	}
 	link->remote = remote;
-	krping_blk_link_set_state(link, KRPING_BLK_READY, 0);
-	return 0;
+	mutex_lock(&link->post);
+	/* The requests may have failed since the hello. */
+	ret = link->tail == link->hello_seq ? 0 : -EAGAIN;
+	if (!ret) {
+		krping_blk_link_resend(link);
+		krping_blk_link_set_state(link, KRPING_BLK_READY, 0);
+	}
+	mutex_unlock(&link->post);
+	return ret;
 }
 
 /*
@@ -645,11 +746,27 @@ static void krping_blk_link_connected(struct krdma_reconnect *reconn,
 	queue_work(krping_blk_wq, &link->work);
 }
 
+/* Prepare the requests of a connection that has ended for the next one. */
+static void krping_blk_link_keep(struct krping_blk_link *link)
+{
+	u64 seq;
+
+	spin_lock_irq(&link->lock);
+	for (seq = link->tail; seq != link->head; seq++)
+		krping_blk_slot(link, seq)->sent = false;
+	/* A server may have acknowledged a request that was never sent. */
+	link->acked = link->tail;
+	spin_unlock_irq(&link->lock);
+}
+
 static void krping_blk_link_lost(struct krdma_reconnect *reconn,
 				 struct krdma_cb *cb, int reason)
 {
 	struct krping_blk_link *link = krdma_reconnect_context(reconn);
 
+	/* A connection that was never ready does not extend bio_block. */
+	if (krping_blk_link_state(link) == KRPING_BLK_READY)
+		WRITE_ONCE(link->down_since, jiffies);
 	/* End the waits of tasks that hold link->post. */
 	krping_blk_link_set_state(link, KRPING_BLK_DOWN, link->error ?: reason);
 	cancel_work_sync(&link->work);
@@ -666,7 +783,10 @@ static void krping_blk_link_lost(struct krdma_reconnect *reconn,
 	krdma_remote_free(link->remote);
 	link->remote = NULL;
 	link->cb = NULL;
-	krping_blk_link_fail(link);
+	if (link->opts->policy == KRPING_BLK_BLOCK)
+		krping_blk_link_keep(link);
+	else
+		krping_blk_link_fail(link);
 }
 
 static void krping_blk_link_receive(struct krdma_reconnect *reconn,
@@ -867,6 +987,7 @@ void krping_blk_link_stop(struct krping_blk_link *link)
 	cancel_delayed_work_sync(&link->timer);
 	krdma_reconnect_stop(link->reconn);
 	link->reconn = NULL;
+	krping_blk_link_fail(link);
 }
 
 /**
@@ -904,10 +1025,11 @@ void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link)
 	pending = link->head - link->tail;
 	error = link->error;
 	spin_unlock_irq(&link->lock);
-	seq_printf(m, " state=%s error=%d pending=%llu requests=%lld bytes=%lld acked=%lld refused=%lld failed=%lld dropped=%lld violations=%lld timeouts=%lld\n",
+	seq_printf(m, " state=%s error=%d pending=%llu requests=%lld bytes=%lld acked=%lld resent=%lld refused=%lld failed=%lld dropped=%lld violations=%lld timeouts=%lld\n",
 		   krping_blk_link_states[state], error, pending,
 		   atomic64_read(&stats->requests), atomic64_read(&stats->bytes),
-		   atomic64_read(&stats->acked), atomic64_read(&stats->refused),
+		   atomic64_read(&stats->acked), atomic64_read(&stats->resent),
+		   atomic64_read(&stats->refused),
 		   atomic64_read(&stats->failed),
 		   atomic64_read(&stats->dropped),
 		   atomic64_read(&stats->violations),

@@ -22,6 +22,7 @@
 #define KRPING_BLK_SLOT_DEFAULT (128 * 1024)
 #define KRPING_BLK_TIMEOUT_DEFAULT_MS 30000
 #define KRPING_BLK_TIMEOUT_MAX_MS (10 * 60 * 1000)
+#define KRPING_BLK_BLOCK_DEFAULT_MS 60000
 #define KRPING_BLK_CAP_DEFAULT BIT_ULL(30)
 #define KRPING_BLK_OPS_DEFAULT						\
 	(BIT(KRPING_BLK_WRITE) | BIT(KRPING_BLK_DISCARD) |		\
@@ -38,6 +39,7 @@
  * @KRPING_BLK_OPT_DEV: "NAME=ram:SIZE" or "NAME=stack:PATH"
  * @KRPING_BLK_OPT_MODE: "NAME=sync", "NAME=async" or "NAME=tap"
  * @KRPING_BLK_OPT_FULL: "NAME=block" or "NAME=drop"
+ * @KRPING_BLK_OPT_ONFAIL: "NAME=fail" or "NAME=block"
  * @KRPING_BLK_OPT_OPS: "NAME=LETTERS", a letter for each operation
  * @KRPING_BLK_OPT_RANGE: "NAME=A-B" sets the range of the filter
  * @KRPING_BLK_OPT_TARGET: "NAME=mem", "NAME=null" or "NAME=bdev:PATH"
@@ -52,6 +54,7 @@ enum krping_blk_opt_type {
 	KRPING_BLK_OPT_DEV,
 	KRPING_BLK_OPT_MODE,
 	KRPING_BLK_OPT_FULL,
+	KRPING_BLK_OPT_ONFAIL,
 	KRPING_BLK_OPT_OPS,
 	KRPING_BLK_OPT_RANGE,
 	KRPING_BLK_OPT_TARGET,
@@ -84,6 +87,9 @@ static const struct krping_blk_opt krping_blk_opt_table[] = {
 	  .max = KRPING_BLK_NAME_MAX },
 	{ "bio_mode", KRPING_BLK_OPT_MODE },
 	{ "bio_full", KRPING_BLK_OPT_FULL },
+	{ "bio_onfail", KRPING_BLK_OPT_ONFAIL },
+	{ "bio_block", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(block_ms), 100,
+	  KRPING_BLK_TIMEOUT_MAX_MS },
 	{ "bio_ops", KRPING_BLK_OPT_OPS },
 	{ "bio_comm", KRPING_BLK_OPT_TEXT, KRPING_BLK_AT(filter.comm),
 	  .max = KRPING_BLK_COMM_MAX },
@@ -193,6 +199,14 @@ static int krping_blk_opt_full(struct krping_blk_opts *opts, const char *text)
 	return opts->drop || !strcmp(text, "block") ? 0 : -EINVAL;
 }
 
+static int krping_blk_opt_onfail(struct krping_blk_opts *opts,
+				 const char *text)
+{
+	opts->policy = strcmp(text, "block") ? KRPING_BLK_FAIL :
+					       KRPING_BLK_BLOCK;
+	return opts->policy || !strcmp(text, "fail") ? 0 : -EINVAL;
+}
+
 static int krping_blk_opt_ops(struct krping_blk_opts *opts, const char *text)
 {
 	opts->filter.ops = 0;
@@ -257,6 +271,8 @@ static int krping_blk_opt_set(struct krping_blk_opts *opts,
 		return krping_blk_opt_mode(opts, value);
 	case KRPING_BLK_OPT_FULL:
 		return krping_blk_opt_full(opts, value);
+	case KRPING_BLK_OPT_ONFAIL:
+		return krping_blk_opt_onfail(opts, value);
 	case KRPING_BLK_OPT_OPS:
 		return krping_blk_opt_ops(opts, value);
 	case KRPING_BLK_OPT_RANGE:
@@ -327,6 +343,9 @@ static int krping_blk_opts_check(const struct krping_blk_opts *opts)
 		wrong = "bio_name must be blockdev, or krpblk and a suffix";
 	else if (opts->drop && opts->mode != KRPING_BLK_ASYNC)
 		wrong = "bio_full=drop needs bio_mode=async";
+	else if (opts->policy == KRPING_BLK_BLOCK &&
+		 (opts->drop || opts->mode == KRPING_BLK_TAP))
+		wrong = "bio_onfail=block needs requests that wait";
 	else if (opts->slot % 4096)
 		wrong = "bio_slot must be a multiple of 4096";
 	else if ((u64)opts->depth * opts->slot > KRPING_BLK_RING_MAX)
@@ -354,6 +373,7 @@ int krping_blk_opts_parse(char *text, struct krping_blk_opts *opts)
 		.depth = KRPING_BLK_DEPTH_DEFAULT,
 		.slot = KRPING_BLK_SLOT_DEFAULT,
 		.timeout_ms = KRPING_BLK_TIMEOUT_DEFAULT_MS,
+		.block_ms = KRPING_BLK_BLOCK_DEFAULT_MS,
 		.filter.ops = KRPING_BLK_OPS_DEFAULT,
 		.cap = KRPING_BLK_CAP_DEFAULT,
 	};

@@ -57,6 +57,16 @@ enum krping_blk_mode {
 };
 
 /**
+ * enum krping_blk_policy - requests while there is no connection
+ * @KRPING_BLK_FAIL: they fail
+ * @KRPING_BLK_BLOCK: they wait, and are sent on the next connection
+ */
+enum krping_blk_policy {
+	KRPING_BLK_FAIL = 0,
+	KRPING_BLK_BLOCK,
+};
+
+/**
  * enum krping_blk_target - storage of a server
  * @KRPING_BLK_MEM: memory, an image for each disk
  * @KRPING_BLK_NULL: none
@@ -116,6 +126,8 @@ struct krping_blk_subject {
  * @path: path of the device for KRPING_BLK_STACK or KRPING_BLK_BDEV
  * @name: client: name of the disk; "": krpblk and the first free number
  * @mode: client: see &enum krping_blk_mode
+ * @policy: client: see &enum krping_blk_policy
+ * @block_ms: client: KRPING_BLK_BLOCK: time limit without a connection
  * @drop: client: KRPING_BLK_ASYNC: do not send a request if no slot is free
  * @depth: client: number of requests that may wait for their acknowledgment
  * @slot: client: maximum number of bytes of a request
@@ -141,6 +153,8 @@ struct krping_blk_opts {
 	char path[KRPING_BLK_PATH_MAX];
 	char name[KRPING_BLK_NAME_MAX];
 	u32 mode;
+	u32 policy;
+	u32 block_ms;
 	bool drop;
 	u32 depth;
 	u32 slot;

@@ -217,6 +217,8 @@ static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_mode=later",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_full=drop",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_full=wait",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_onfail=wait",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_onfail=block,bio_mode=tap",
 		"client,addr=a,port=1,bio_dev=ram:1000",
 		"client,addr=a,port=1,bio_dev=ram:2048T",
 		"client,addr=a,port=1,bio_dev=stack:",

@@ -278,6 +278,81 @@ is_down() {
 	[[ $(field state "client krpblkt") == down ]]
 }
 
+# writer: write random data to the disk until the file "stop" exists, and count the writes. Fails when a write fails.
+writer() {
+	local round=0
+	while [[ ! -e $work/stop ]]; do
+		random 64K $((round % 8 * 65536)) || return
+		echo $((++round)) >"$work/round"
+	done
+}
+
+goes_on() {
+	[[ $(<"$work/round") != "$1" ]]
+}
+
+# The server stops and starts again while a program writes. With bio_onfail=block, the program only waits.
+blocks() {
+	((NODE != 1)) || loop target 8M
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		attach bio_dev=ram:8M,bio_onfail=block
+		rm -f "$work/stop"
+		echo 0 >"$work/round"
+		writer &
+		# At each time, a request waits for its acknowledgment.
+		network delay 200ms
+		check "a program writes" within 10 goes_on 0
+	fi
+	barrier block-writes
+	unserve
+	if ((NODE == 2)); then
+		check "the connection is lost" within 10 is_down
+		network
+		sleep 0.5
+		was=$(<"$work/round")
+		check "the program waits" kill -0 $!
+	fi
+	barrier block-outage
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		check "the disk connects again" within 20 is_ready
+		check "the program continues" within 20 goes_on "$was"
+		touch "$work/stop"
+		wait $!
+		ok $? "no write of the program fails"
+		(($(field resent "client krpblkt") > 0 && $(field failed "client krpblkt") == 0))
+		ok $? "requests without acknowledgment are sent again: $(line "client krpblkt")"
+	fi
+	barrier block-written
+	image=${device-}
+	same "block"
+	if ((NODE == 2)); then
+		detach
+		attach bio_dev=ram:8M,bio_onfail=block,bio_block=2000
+	fi
+	unserve
+	if ((NODE == 2)); then
+		check "the connection is lost" within 10 is_down
+		refused "Input/output error" "a write fails after bio_block" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		begin=${EPOCHREALTIME/./}
+		refused "Input/output error" "the next write fails at once" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		((${EPOCHREALTIME/./} - begin < 1500000))
+		ok $? "the limit is not repeated: $(((${EPOCHREALTIME/./} - begin) / 1000)) ms"
+	fi
+	barrier block-limit
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		check "the disk connects again" within 20 is_ready
+		check "a write after the connection is back succeeds" random 4096 0
+		detach
+	fi
+	unserve
+	((NODE != 1)) || losetup -d "$device"
+}
+
 # sends WANTED NAME COMMAND...: COMMAND leads to WANTED requests to the server.
 sends() {
 	local wanted=$1 name=$2 before
@@ -491,6 +566,7 @@ section mem
 section bdev
 section ext4
 section modes
+section blocks
 section filters
 section faults
 section chain
