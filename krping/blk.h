@@ -68,7 +68,12 @@ struct krping_blk_disk {
  * @bio: request of the block layer
  * @start: time for the statistics of the block layer
  * @refs: one of submit_bio(), one of the lower device, one of the link
+ * @op: operation
+ * @offset: first byte
+ * @bytes: number of bytes; 0: flush
  * @status: first error, or 0
+ * @in_flight: in krping_blk_link.in_flight, if @number is not 0
+ * @number: number of the request in this list, from 1
  * @clone: copy of @bio for the lower device; unused if there is none
  */
 struct krping_blk_io {
@@ -76,7 +81,12 @@ struct krping_blk_io {
 	struct bio *bio;
 	unsigned long start;
 	refcount_t refs;
+	enum krping_blk_op op;
+	u64 offset;
+	u32 bytes;
 	blk_status_t status;
+	struct list_head in_flight;
+	u64 number;
 	struct bio clone;
 };
 
@@ -179,11 +189,15 @@ int krping_blk_link_start(struct krping_blk_link *link);
 void krping_blk_link_stop(struct krping_blk_link *link);
 void krping_blk_link_destroy(struct krping_blk_link *link);
 int krping_blk_link_send(struct krping_blk_link *link,
-			 struct krping_blk_io *io, enum krping_blk_op op);
+			 struct krping_blk_io *io);
+void krping_blk_link_end_io(struct krping_blk_link *link,
+			    struct krping_blk_io *io);
 void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link);
 
 /* blk_disk.c */
 void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status);
+int krping_blk_disk_read(struct krping_blk_disk *disk, u64 offset, void *data,
+			 u32 len);
 int krping_blk_disk_create(const struct krping_blk_opts *opts,
 			   const char *name, struct krping_blk_disk **result);
 bool krping_blk_disk_is_open(struct krping_blk_disk *disk);

@@ -17,6 +17,7 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "blk.h"
 
@@ -47,6 +48,8 @@ void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status)
 		WRITE_ONCE(io->status, status);
 	if (!refcount_dec_and_test(&io->refs))
 		return;
+	if (io->number)
+		krping_blk_link_end_io(disk->link, io);
 	bio->bi_status = READ_ONCE(io->status);
 	bio_end_io_acct(bio, io->start);
 	bio_put(&io->clone);
@@ -142,7 +145,8 @@ static blk_status_t krping_blk_ram_do(struct krping_blk_store *store,
 /* ---- requests ---- */
 
 static struct krping_blk_io *krping_blk_io_alloc(struct krping_blk_disk *disk,
-						 struct bio *bio)
+						 struct bio *bio,
+						 enum krping_blk_op op)
 {
 	struct krping_blk_io *io;
 	struct bio *clone;
@@ -158,6 +162,11 @@ static struct krping_blk_io *krping_blk_io_alloc(struct krping_blk_disk *disk,
 	io->disk = disk;
 	io->bio = bio;
 	refcount_set(&io->refs, 1);
+	io->op = op;
+	io->offset = op == KRPING_BLK_FLUSH ? 0 :
+		     (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
+	io->bytes = bio->bi_iter.bi_size;
+	io->number = 0;
 	io->status = BLK_STS_OK;
 	refcount_inc(&disk->refs);
 	io->start = bio_start_io_acct(bio);
@@ -174,14 +183,14 @@ static void krping_blk_submit_bio(struct bio *bio)
 	if (!bio)
 		return;
 	op = krping_blk_bio_op(bio);
-	io = op < 0 ? NULL : krping_blk_io_alloc(disk, bio);
+	io = op < 0 ? NULL : krping_blk_io_alloc(disk, bio, op);
 	if (!io) {
 		bio->bi_status = op < 0 ? BLK_STS_NOTSUPP : BLK_STS_RESOURCE;
 		bio_endio(bio);
 		return;
 	}
 	if (krping_blk_disk_sends(disk, bio, op))
-		ret = krping_blk_link_send(disk->link, io, op);
+		ret = krping_blk_link_send(disk->link, io);
 	if (ret) {
 		krping_blk_io_put(io, errno_to_blk_status(ret));
 	} else if (disk->store) {
@@ -191,6 +200,49 @@ static void krping_blk_submit_bio(struct bio *bio)
 		io->clone.bi_end_io = krping_blk_lower_end;
 		submit_bio_noacct(&io->clone);
 	}
+}
+
+static int krping_blk_lower_read(struct block_device *bdev, u64 offset,
+				 void *data, u32 len)
+{
+	struct bio *bio = bio_alloc(bdev, DIV_ROUND_UP(len, PAGE_SIZE),
+				    REQ_OP_READ, GFP_NOIO);
+	u32 part;
+	int ret;
+
+	if (!bio)
+		return -ENOMEM;
+	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	for (; len; len -= part, data += part) {
+		part = min_t(u32, len, PAGE_SIZE);
+		if (bio_add_page(bio, vmalloc_to_page(data), part, 0) != part) {
+			bio_put(bio);
+			return -EIO;
+		}
+	}
+	ret = submit_bio_wait(bio);
+	bio_put(bio);
+	return ret;
+}
+
+/**
+ * krping_blk_disk_read - read from the local storage of a disk
+ * @disk: disk
+ * @offset: first byte of a range within the disk
+ * @data: vmalloc() memory that begins at a page
+ * @len: number of bytes
+ *
+ * Context: process, waits for the lower device.
+ * Return: 0 or a negative errno.
+ */
+int krping_blk_disk_read(struct krping_blk_disk *disk, u64 offset, void *data,
+			 u32 len)
+{
+	if (!disk->store)
+		return krping_blk_lower_read(disk->lower.bdev, offset, data,
+					     len);
+	krping_blk_store_read(disk->store, offset, data, len);
+	return 0;
 }
 
 static const struct block_device_operations krping_blk_fops = {

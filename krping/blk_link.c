@@ -33,6 +33,12 @@
 #include <linux/vmalloc.h>
 
 #include "blk.h"
+#include "blk_dirty.h"
+
+/* Maximum number of bytes of a chunk, the unit of a resync. */
+#define KRPING_BLK_CHUNK_MAX (64 * 1024)
+/* Maximum capacity of a disk with a map of chunks, in bytes. */
+#define KRPING_BLK_DEGRADE_MAX BIT_ULL(44)
 
 /* Receives of a connection in addition to one for each acknowledgment. */
 #define KRPING_BLK_SPARE_RECVS 8
@@ -56,6 +62,8 @@ enum krping_blk_link_state {
  *	completes without it
  * @since: time at which the request was sent, in jiffies
  * @op: operation
+ * @offset: first byte on the disk
+ * @bytes: number of bytes
  * @flush: the request reports the loss of earlier requests
  * @sent: the adapter has completed the request
  * @status: answer of the server
@@ -68,6 +76,8 @@ struct krping_blk_slot {
 	struct krping_blk_io *io;
 	unsigned long since;
 	enum krping_blk_op op;
+	u64 offset;
+	u32 bytes;
 	bool flush;
 	bool sent;
 	int status;
@@ -81,6 +91,8 @@ struct krping_blk_slot {
  * @requests: requests sent
  * @bytes: bytes of the data of these requests
  * @acked: requests that the server has done
+ * @resynced: bytes of chunks that were sent after they had changed without a
+ *	connection
  * @resent: requests that were sent again on another connection
  * @refused: requests that the server has not done
  * @failed: requests that failed because the connection was lost or missing
@@ -93,6 +105,7 @@ struct krping_blk_link_stats {
 	atomic64_t requests;
 	atomic64_t bytes;
 	atomic64_t acked;
+	atomic64_t resynced;
 	atomic64_t resent;
 	atomic64_t refused;
 	atomic64_t failed;
@@ -108,6 +121,8 @@ struct krping_blk_link_stats {
  * @id: number of the disk
  * @reconn: persistent connection, or NULL
  * @work: sets up a connection
+ * @resync: sends dirty chunks
+ * @chunk: memory for a chunk that @resync sends
  * @timer: ends the connection if an acknowledgment is late
  * @wait: woken when @state or @tail changes
  * @ring: slots on this side
@@ -129,6 +144,10 @@ struct krping_blk_link_stats {
  * @down_since: time at which the last connection ended, in jiffies
  * @lost: KRPING_BLK_ASYNC: a request has failed after it had completed. The
  *	next flush fails
+ * @dirty: KRPING_BLK_DEGRADE: chunks that differ from those of the server
+ * @current_chunk: chunk that @resync reads, or KRPING_BLK_NO_CHUNK
+ * @in_flight: KRPING_BLK_DEGRADE: requests of the disk that change data
+ * @last_number: number of the last request in @in_flight
  * @has_grant: the first message of the server has arrived
  * @grant: answer of the server that @work has not processed, or NULL
  * @head: sequence number of the next request
@@ -142,6 +161,8 @@ struct krping_blk_link {
 	u8 id[KRPING_BLK_ID_LEN];
 	struct krdma_reconnect *reconn;
 	struct work_struct work;
+	struct work_struct resync;
+	void *chunk;
 	struct delayed_work timer;
 	wait_queue_head_t wait;
 	void *ring;
@@ -160,6 +181,10 @@ struct krping_blk_link {
 	int error;
 	unsigned long down_since;
 	bool lost;
+	struct krping_blk_dirty dirty;
+	u64 current_chunk;
+	struct list_head in_flight;
+	u64 last_number;
 	bool has_grant;
 	struct krdma_rx_msg *grant;
 	u64 head;
@@ -223,6 +248,10 @@ static int krping_blk_link_result_locked(struct krping_blk_link *link,
 	lockdep_assert_held(&link->lock);
 	if (slot->status && !slot->io)
 		link->lost = true;
+	/* The resync sends the chunk again on the next connection. */
+	if (slot->status && !slot->io &&
+	    link->opts->policy == KRPING_BLK_DEGRADE)
+		krping_blk_dirty_mark(&link->dirty, slot->offset, slot->bytes);
 	if (slot->status || !slot->flush || !link->lost)
 		return slot->status;
 	link->lost = false;
@@ -380,7 +409,8 @@ static void krping_blk_link_timer(struct work_struct *work)
 		krdma_disconnect(cb);
 		krdma_put(cb);
 	}
-	if (pending && krping_blk_link_state(link) != KRPING_BLK_READY)
+	if (pending && link->opts->policy == KRPING_BLK_BLOCK &&
+	    krping_blk_link_state(link) != KRPING_BLK_READY)
 		krping_blk_link_give_up(link);
 	spin_lock_irq(&link->lock);
 	if (pending && !link->stopping)
@@ -392,13 +422,13 @@ static void krping_blk_link_timer(struct work_struct *work)
 /* ---- requests ---- */
 
 /*
- * Copy the data of a request to its slot, and return their checksum. The block
- * layer has split the request to the size of a slot.
+ * Copy the data of a request to its slot. The block layer has split the request
+ * to the size of a slot.
  */
-static u32 krping_blk_slot_fill(struct krping_blk_link *link, u64 seq,
-				struct bio *bio)
+static void krping_blk_slot_fill(struct krping_blk_link *link, u64 seq,
+				 struct bio *bio)
 {
-	void *to = link->ring + krping_blk_slot_offset(link, seq), *begin = to;
+	void *to = link->ring + krping_blk_slot_offset(link, seq);
 	struct bvec_iter iter;
 	struct bio_vec bv;
 
@@ -406,7 +436,6 @@ static u32 krping_blk_slot_fill(struct krping_blk_link *link, u64 seq,
 		memcpy_from_bvec(to, &bv);
 		to += bv.bv_len;
 	}
-	return krdma_crc32c(~0, begin, to - begin) ^ ~0;
 }
 
 /* Check whether a request completes only when the server has answered. */
@@ -424,42 +453,56 @@ static bool krping_blk_slot_holds(const struct krping_blk_link *link,
 	}
 }
 
+/* Prepare a slot. With KRPING_BLK_WRITE, the data are already in the slot. */
 static void krping_blk_slot_set(struct krping_blk_link *link,
-				struct krping_blk_slot *slot, u64 seq,
-				struct krping_blk_io *io, enum krping_blk_op op)
+				struct krping_blk_slot *slot,
+				struct krping_blk_request *req)
+{
+	u64 at = krping_blk_slot_offset(link, req->seq);
+
+	if (req->op == KRPING_BLK_WRITE) {
+		req->crc = krdma_crc32c(~0, link->ring + at, req->bytes) ^ ~0;
+		if (++link->writes == link->opts->bad_crc)
+			req->crc ^= 1;
+		krdma_region_sync_for_device(link->region, at, req->bytes);
+	}
+	krping_blk_request_encode(slot->msg, req);
+	slot->op = req->op;
+	slot->offset = req->offset;
+	slot->bytes = req->bytes;
+	slot->write.local.len = req->bytes;
+	slot->write.local.offset = at;
+	slot->write.remote_offset = at;
+	slot->flush = req->op == KRPING_BLK_FLUSH ||
+		      req->flags & KRPING_BLK_PREFLUSH;
+	slot->io = NULL;
+	slot->since = jiffies;
+	slot->sent = false;
+	slot->status = 0;
+}
+
+static void krping_blk_slot_set_io(struct krping_blk_link *link,
+				   struct krping_blk_slot *slot, u64 seq,
+				   struct krping_blk_io *io)
 {
 	struct bio *bio = io->bio;
 	struct krping_blk_request req = {
-		.op = op,
+		.op = io->op,
 		.flags = (bio->bi_opf & REQ_FUA ? KRPING_BLK_FUA : 0) |
 			 (bio->bi_opf & REQ_PREFLUSH ? KRPING_BLK_PREFLUSH : 0),
-		.bytes = bio->bi_iter.bi_size,
+		.bytes = io->bytes,
+		.offset = io->offset,
 		.seq = seq,
 		.tgid = current->tgid,
 	};
 
-	if (op != KRPING_BLK_FLUSH)
-		req.offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT;
-	if (op == KRPING_BLK_WRITE) {
-		req.crc = krping_blk_slot_fill(link, seq, bio);
-		if (++link->writes == link->opts->bad_crc)
-			req.crc ^= 1;
-		krdma_region_sync_for_device(link->region,
-					     krping_blk_slot_offset(link, seq),
-					     req.bytes);
-	}
-	krping_blk_request_encode(slot->msg, &req);
-	slot->write.local.len = req.bytes;
-	slot->write.local.offset = krping_blk_slot_offset(link, seq);
-	slot->write.remote_offset = slot->write.local.offset;
-	slot->flush = op == KRPING_BLK_FLUSH || req.flags & KRPING_BLK_PREFLUSH;
-	slot->op = op;
-	slot->io = krping_blk_slot_holds(link, slot, bio) ? io : NULL;
-	if (slot->io)
-		refcount_inc(&io->refs);
-	slot->since = jiffies;
-	slot->sent = false;
-	slot->status = 0;
+	if (io->op == KRPING_BLK_WRITE)
+		krping_blk_slot_fill(link, seq, bio);
+	krping_blk_slot_set(link, slot, &req);
+	if (!krping_blk_slot_holds(link, slot, bio))
+		return;
+	slot->io = io;
+	refcount_inc(&io->refs);
 }
 
 /*
@@ -477,17 +520,14 @@ static void krping_blk_slot_post(struct krping_blk_link *link,
 		krdma_disconnect(link->cb);
 }
 
-/* Send a request. The caller holds @link->post, and a slot is free. */
-static void krping_blk_link_post(struct krping_blk_link *link,
-				 struct krping_blk_io *io,
-				 enum krping_blk_op op)
+/* Send the request in the next slot, with @link->post held. */
+static void krping_blk_link_post_slot(struct krping_blk_link *link)
 {
 	struct krping_blk_slot *slot = krping_blk_slot(link, link->head);
 
-	krping_blk_slot_set(link, slot, link->head, io, op);
 	atomic64_inc(&link->stats.requests);
-	if (op == KRPING_BLK_WRITE)
-		atomic64_add(slot->write.local.len, &link->stats.bytes);
+	if (slot->op == KRPING_BLK_WRITE)
+		atomic64_add(slot->bytes, &link->stats.bytes);
 	/* An acknowledgment may arrive before krdma_post() returns. */
 	spin_lock_irq(&link->lock);
 	link->head++;
@@ -496,6 +536,15 @@ static void krping_blk_link_post(struct krping_blk_link *link,
 				   krping_blk_link_interval(link));
 	spin_unlock_irq(&link->lock);
 	krping_blk_slot_post(link, slot);
+}
+
+/* Send a request. The caller holds @link->post, and a slot is free. */
+static void krping_blk_link_post(struct krping_blk_link *link,
+				 struct krping_blk_io *io)
+{
+	krping_blk_slot_set_io(link, krping_blk_slot(link, link->head),
+			       link->head, io);
+	krping_blk_link_post_slot(link);
 }
 
 /*
@@ -556,7 +605,7 @@ static int krping_blk_link_wait(struct krping_blk_link *link)
  * waiting, because all of them use this function.
  */
 static void krping_blk_link_try(struct krping_blk_link *link,
-				struct krping_blk_io *io, enum krping_blk_op op)
+				struct krping_blk_io *io)
 {
 	bool sends = false;
 
@@ -565,7 +614,7 @@ static void krping_blk_link_try(struct krping_blk_link *link,
 		sends = krping_blk_link_is_usable(link) &&
 			krping_blk_link_has_room(link);
 		if (sends)
-			krping_blk_link_post(link, io, op);
+			krping_blk_link_post(link, io);
 		mutex_unlock(&link->post);
 	}
 	if (!sends)
@@ -587,8 +636,7 @@ static int krping_blk_link_wait_usable(struct krping_blk_link *link)
  * not hold @link->post, because setting up the connection needs it.
  */
 static int krping_blk_link_queue(struct krping_blk_link *link,
-				 struct krping_blk_io *io,
-				 enum krping_blk_op op)
+				 struct krping_blk_io *io)
 {
 	bool again;
 	int ret;
@@ -601,7 +649,7 @@ static int krping_blk_link_queue(struct krping_blk_link *link,
 		mutex_lock(&link->post);
 		ret = krping_blk_link_wait(link);
 		if (!ret)
-			krping_blk_link_post(link, io, op);
+			krping_blk_link_post(link, io);
 		mutex_unlock(&link->post);
 		again = ret == -EIO;
 	} while (again && krping_blk_link_patience(link));
@@ -610,11 +658,185 @@ static int krping_blk_link_queue(struct krping_blk_link *link,
 	return ret;
 }
 
+/* ---- requests without a connection ---- */
+
+static bool krping_blk_op_changes(enum krping_blk_op op)
+{
+	return op != KRPING_BLK_READ && op != KRPING_BLK_FLUSH;
+}
+
+/*
+ * Send a request, or mark its chunks as dirty if there is no connection or if a
+ * chunk is already dirty. The resync then sends the chunks, after the request is
+ * done locally.
+ */
+static void krping_blk_link_divert(struct krping_blk_link *link,
+				   struct krping_blk_io *io)
+{
+	bool changes = krping_blk_op_changes(io->op);
+	bool sends;
+
+	mutex_lock(&link->post);
+	sends = krping_blk_link_is_usable(link) && !krping_blk_link_wait(link);
+	if (changes) {
+		spin_lock_irq(&link->lock);
+		sends = sends && !krping_blk_dirty_touches(&link->dirty,
+							   link->current_chunk,
+							   io->offset,
+							   io->bytes);
+		io->number = ++link->last_number;
+		list_add_tail(&io->in_flight, &link->in_flight);
+		if (!sends)
+			krping_blk_dirty_mark(&link->dirty, io->offset,
+					      io->bytes);
+		spin_unlock_irq(&link->lock);
+	}
+	if (sends)
+		krping_blk_link_post(link, io);
+	mutex_unlock(&link->post);
+}
+
+/**
+ * krping_blk_link_end_io - end a request that has a number
+ * @link: link
+ * @io: request
+ *
+ * Context: any.
+ */
+void krping_blk_link_end_io(struct krping_blk_link *link,
+			    struct krping_blk_io *io)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->lock, flags);
+	list_del(&io->in_flight);
+	spin_unlock_irqrestore(&link->lock, flags);
+	wake_up(&link->wait);
+}
+
+/* Complete the requests of a connection that has ended. */
+static void krping_blk_link_degrade(struct krping_blk_link *link)
+{
+	struct krping_blk_slot *slot;
+	struct krping_blk_io *io;
+
+	spin_lock_irq(&link->lock);
+	link->acked = link->head;
+	while (link->tail != link->head) {
+		slot = krping_blk_slot(link, link->tail++);
+		io = slot->io;
+		if (krping_blk_op_changes(slot->op))
+			krping_blk_dirty_mark(&link->dirty, slot->offset,
+					      slot->bytes);
+		spin_unlock_irq(&link->lock);
+		if (io)
+			krping_blk_io_put(io, BLK_STS_OK);
+		spin_lock_irq(&link->lock);
+	}
+	spin_unlock_irq(&link->lock);
+}
+
+/*
+ * Check whether no request before @number changes the chunk. Later requests mark
+ * the chunk as dirty again.
+ */
+static bool krping_blk_chunk_is_quiet(struct krping_blk_link *link, u64 chunk,
+				      u64 number)
+{
+	u64 begin = chunk * link->dirty.chunk, end = begin + link->dirty.chunk;
+	struct krping_blk_io *io;
+	bool quiet = true;
+
+	spin_lock_irq(&link->lock);
+	list_for_each_entry(io, &link->in_flight, in_flight) {
+		if (io->number > number)
+			break;
+		if (io->offset < end && io->offset + io->bytes > begin) {
+			quiet = false;
+			break;
+		}
+	}
+	spin_unlock_irq(&link->lock);
+	return quiet;
+}
+
+/* Read a chunk when the requests that have changed it are done. */
+static int krping_blk_chunk_read(struct krping_blk_link *link, u64 chunk,
+				 u64 number)
+{
+	wait_event(link->wait,
+		   krping_blk_chunk_is_quiet(link, chunk, number) ||
+		   !krping_blk_link_is_usable(link));
+	if (!krping_blk_link_is_usable(link))
+		return -EIO;
+	return krping_blk_disk_read(link->disk, chunk * link->dirty.chunk,
+				    link->chunk,
+				    krping_blk_dirty_len(&link->dirty, chunk));
+}
+
+/* Send the chunk in @link->chunk. */
+static int krping_blk_chunk_send(struct krping_blk_link *link, u64 chunk)
+{
+	struct krping_blk_request req = {
+		.op = KRPING_BLK_WRITE,
+		.offset = chunk * link->dirty.chunk,
+		.bytes = krping_blk_dirty_len(&link->dirty, chunk),
+	};
+	int ret = krping_blk_link_wait(link);
+
+	if (ret)
+		return ret;
+	req.seq = link->head;
+	memcpy(link->ring + krping_blk_slot_offset(link, req.seq), link->chunk,
+	       req.bytes);
+	krping_blk_slot_set(link, krping_blk_slot(link, req.seq), &req);
+	krping_blk_link_post_slot(link);
+	atomic64_add(req.bytes, &link->stats.resynced);
+	return 0;
+}
+
+/* Send a dirty chunk. Return false if there is none, or if that fails. */
+static bool krping_blk_resync_one(struct krping_blk_link *link)
+{
+	u64 chunk, number;
+	int ret;
+
+	spin_lock_irq(&link->lock);
+	chunk = krping_blk_dirty_next(&link->dirty);
+	link->current_chunk = chunk;
+	number = link->last_number;
+	spin_unlock_irq(&link->lock);
+	if (chunk == KRPING_BLK_NO_CHUNK)
+		return false;
+	ret = krping_blk_chunk_read(link, chunk, number);
+	mutex_lock(&link->post);
+	ret = ret ?: krping_blk_chunk_send(link, chunk);
+	/* From here on, requests for the chunk are sent after the chunk. */
+	spin_lock_irq(&link->lock);
+	link->current_chunk = KRPING_BLK_NO_CHUNK;
+	if (ret)
+		krping_blk_dirty_mark(&link->dirty, chunk * link->dirty.chunk,
+				      1);
+	spin_unlock_irq(&link->lock);
+	mutex_unlock(&link->post);
+	return !ret;
+}
+
+static void krping_blk_link_resync(struct work_struct *work)
+{
+	struct krping_blk_link *link =
+		container_of(work, struct krping_blk_link, resync);
+	unsigned int noio = memalloc_noio_save();
+
+	while (krping_blk_link_is_usable(link) && krping_blk_resync_one(link))
+		cond_resched();
+	memalloc_noio_restore(noio);
+}
+
 /**
  * krping_blk_link_send - send a request to the server
  * @link: link of the disk
  * @io: request; the link takes a reference if the request waits for the answer
- * @op: its operation
  *
  * Context: process; waits for a free slot, up to twice bio_timeout, and with
  * KRPING_BLK_BLOCK for a connection, up to bio_block. Does not wait with
@@ -622,19 +844,23 @@ static int krping_blk_link_queue(struct krping_blk_link *link,
  * Return: 0; -EIO if there is no connection; -ETIMEDOUT.
  */
 int krping_blk_link_send(struct krping_blk_link *link,
-			 struct krping_blk_io *io, enum krping_blk_op op)
+			 struct krping_blk_io *io)
 {
 	if (link->opts->mode == KRPING_BLK_TAP) {
-		krping_blk_link_try(link, io, op);
+		krping_blk_link_try(link, io);
+		return 0;
+	}
+	if (link->opts->policy == KRPING_BLK_DEGRADE) {
+		krping_blk_link_divert(link, io);
 		return 0;
 	}
 	if (!link->opts->drop)
-		return krping_blk_link_queue(link, io, op);
+		return krping_blk_link_queue(link, io);
 	if (!krping_blk_link_is_usable(link)) {
 		atomic64_inc(&link->stats.failed);
 		return -EIO;
 	}
-	krping_blk_link_try(link, io, op);
+	krping_blk_link_try(link, io);
 	return 0;
 }
 
@@ -700,6 +926,8 @@ static int krping_blk_link_granted(struct krping_blk_link *link,
 		krping_blk_link_set_state(link, KRPING_BLK_READY, 0);
 	}
 	mutex_unlock(&link->post);
+	if (!ret && link->opts->policy == KRPING_BLK_DEGRADE)
+		queue_work(krping_blk_wq, &link->resync);
 	return ret;
 }
 
@@ -785,6 +1013,8 @@ static void krping_blk_link_lost(struct krdma_reconnect *reconn,
 	link->cb = NULL;
 	if (link->opts->policy == KRPING_BLK_BLOCK)
 		krping_blk_link_keep(link);
+	else if (link->opts->policy == KRPING_BLK_DEGRADE)
+		krping_blk_link_degrade(link);
 	else
 		krping_blk_link_fail(link);
 }
@@ -866,28 +1096,54 @@ static void krping_blk_link_free(struct krping_blk_link *link)
 	for (i = 0; link->slots && i < link->opts->depth; i++)
 		kfree(link->slots[i]);
 	kvfree(link->slots);
+	vfree(link->chunk);
+	vfree(link->dirty.map);
 	vfree(link->ring);
 	mutex_destroy(&link->post);
 	kfree(link);
+}
+
+static int krping_blk_link_alloc_map(struct krping_blk_link *link)
+{
+	struct krping_blk_dirty *dirty = &link->dirty;
+
+	if (link->opts->policy != KRPING_BLK_DEGRADE)
+		return 0;
+	dirty->chunk = min_t(u32, link->opts->slot, KRPING_BLK_CHUNK_MAX);
+	dirty->capacity = link->disk->capacity;
+	dirty->nchunks = div_u64(dirty->capacity + dirty->chunk - 1,
+				 dirty->chunk);
+	dirty->map = vzalloc(array_size(BITS_TO_LONGS(dirty->nchunks),
+					sizeof(long)));
+	link->chunk = vmalloc(dirty->chunk);
+	return dirty->map && link->chunk ? 0 : -ENOMEM;
 }
 
 /**
  * krping_blk_link_create - allocate a link
  * @disk: disk with its capacity
  *
- * Return: link for krping_blk_link_destroy(), or ERR_PTR(-ENOMEM).
+ * Return: link for krping_blk_link_destroy(), or an ERR_PTR: -ENOMEM; -EFBIG:
+ * the disk is too large for KRPING_BLK_DEGRADE.
  */
 struct krping_blk_link *krping_blk_link_create(struct krping_blk_disk *disk)
 {
-	struct krping_blk_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
+	struct krping_blk_link *link;
 	u32 i;
 
+	if (disk->opts->policy == KRPING_BLK_DEGRADE &&
+	    disk->capacity > KRPING_BLK_DEGRADE_MAX)
+		return ERR_PTR(-EFBIG);
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
 	link->disk = disk;
 	link->opts = disk->opts;
 	get_random_bytes(link->id, sizeof(link->id));
 	INIT_WORK(&link->work, krping_blk_link_work);
+	INIT_WORK(&link->resync, krping_blk_link_resync);
+	INIT_LIST_HEAD(&link->in_flight);
+	link->current_chunk = KRPING_BLK_NO_CHUNK;
 	INIT_DELAYED_WORK(&link->timer, krping_blk_link_timer);
 	init_waitqueue_head(&link->wait);
 	mutex_init(&link->post);
@@ -895,7 +1151,7 @@ struct krping_blk_link *krping_blk_link_create(struct krping_blk_disk *disk)
 	link->ring = vzalloc(krping_blk_ring_bytes(link));
 	link->slots = kvcalloc(link->opts->depth, sizeof(*link->slots),
 			       GFP_KERNEL);
-	if (!link->ring || !link->slots)
+	if (!link->ring || !link->slots || krping_blk_link_alloc_map(link))
 		goto err_free;
 	for (i = 0; i < link->opts->depth; i++) {
 		link->slots[i] = krping_blk_slot_alloc(link);
@@ -987,6 +1243,7 @@ void krping_blk_link_stop(struct krping_blk_link *link)
 	cancel_delayed_work_sync(&link->timer);
 	krdma_reconnect_stop(link->reconn);
 	link->reconn = NULL;
+	cancel_work_sync(&link->resync);
 	krping_blk_link_fail(link);
 }
 
@@ -1017,18 +1274,20 @@ void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link)
 {
 	const struct krping_blk_link_stats *stats = &link->stats;
 	enum krping_blk_link_state state;
-	u64 pending;
+	u64 pending, dirty;
 	int error;
 
 	spin_lock_irq(&link->lock);
 	state = link->state;
 	pending = link->head - link->tail;
+	dirty = link->dirty.ndirty * link->dirty.chunk;
 	error = link->error;
 	spin_unlock_irq(&link->lock);
-	seq_printf(m, " state=%s error=%d pending=%llu requests=%lld bytes=%lld acked=%lld resent=%lld refused=%lld failed=%lld dropped=%lld violations=%lld timeouts=%lld\n",
-		   krping_blk_link_states[state], error, pending,
+	seq_printf(m, " state=%s error=%d pending=%llu dirty=%llu requests=%lld bytes=%lld acked=%lld resynced=%lld resent=%lld refused=%lld failed=%lld dropped=%lld violations=%lld timeouts=%lld\n",
+		   krping_blk_link_states[state], error, pending, dirty,
 		   atomic64_read(&stats->requests), atomic64_read(&stats->bytes),
-		   atomic64_read(&stats->acked), atomic64_read(&stats->resent),
+		   atomic64_read(&stats->acked),
+		   atomic64_read(&stats->resynced), atomic64_read(&stats->resent),
 		   atomic64_read(&stats->refused),
 		   atomic64_read(&stats->failed),
 		   atomic64_read(&stats->dropped),

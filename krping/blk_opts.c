@@ -39,7 +39,8 @@
  * @KRPING_BLK_OPT_DEV: "NAME=ram:SIZE" or "NAME=stack:PATH"
  * @KRPING_BLK_OPT_MODE: "NAME=sync", "NAME=async" or "NAME=tap"
  * @KRPING_BLK_OPT_FULL: "NAME=block" or "NAME=drop"
- * @KRPING_BLK_OPT_ONFAIL: "NAME=fail" or "NAME=block"
+ * @KRPING_BLK_OPT_ONFAIL: "NAME=fail", "NAME=block" or
+ *	"NAME=degrade"
  * @KRPING_BLK_OPT_OPS: "NAME=LETTERS", a letter for each operation
  * @KRPING_BLK_OPT_RANGE: "NAME=A-B" sets the range of the filter
  * @KRPING_BLK_OPT_TARGET: "NAME=mem", "NAME=null" or "NAME=bdev:PATH"
@@ -202,9 +203,15 @@ static int krping_blk_opt_full(struct krping_blk_opts *opts, const char *text)
 static int krping_blk_opt_onfail(struct krping_blk_opts *opts,
 				 const char *text)
 {
-	opts->policy = strcmp(text, "block") ? KRPING_BLK_FAIL :
-					       KRPING_BLK_BLOCK;
-	return opts->policy || !strcmp(text, "fail") ? 0 : -EINVAL;
+	if (!strcmp(text, "fail"))
+		opts->policy = KRPING_BLK_FAIL;
+	else if (!strcmp(text, "block"))
+		opts->policy = KRPING_BLK_BLOCK;
+	else if (!strcmp(text, "degrade"))
+		opts->policy = KRPING_BLK_DEGRADE;
+	else
+		return -EINVAL;
+	return 0;
 }
 
 static int krping_blk_opt_ops(struct krping_blk_opts *opts, const char *text)
@@ -346,6 +353,9 @@ static int krping_blk_opts_check(const struct krping_blk_opts *opts)
 	else if (opts->policy == KRPING_BLK_BLOCK &&
 		 (opts->drop || opts->mode == KRPING_BLK_TAP))
 		wrong = "bio_onfail=block needs requests that wait";
+	else if (opts->policy == KRPING_BLK_DEGRADE &&
+		 opts->mode != KRPING_BLK_SYNC)
+		wrong = "bio_onfail=degrade needs bio_mode=sync";
 	else if (opts->slot % 4096)
 		wrong = "bio_slot must be a multiple of 4096";
 	else if ((u64)opts->depth * opts->slot > KRPING_BLK_RING_MAX)

@@ -60,10 +60,13 @@ enum krping_blk_mode {
  * enum krping_blk_policy - requests while there is no connection
  * @KRPING_BLK_FAIL: they fail
  * @KRPING_BLK_BLOCK: they wait, and are sent on the next connection
+ * @KRPING_BLK_DEGRADE: the local storage does them, and the server gets the
+ *	chunks that have changed on the next connection
  */
 enum krping_blk_policy {
 	KRPING_BLK_FAIL = 0,
 	KRPING_BLK_BLOCK,
+	KRPING_BLK_DEGRADE,
 };
 
 /**

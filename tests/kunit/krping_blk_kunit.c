@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Test the messages, the commands and the filter of krping_blk. */
 #include "../../krping/blk_opts.c"
+#include "../../krping/blk_dirty.c"
 #include "../../krping/blk_wire.c"
 
 #include <kunit/test.h>
@@ -218,6 +219,7 @@ static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_full=drop",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_full=wait",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_onfail=wait",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_onfail=degrade,bio_mode=async",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_onfail=block,bio_mode=tap",
 		"client,addr=a,port=1,bio_dev=ram:1000",
 		"client,addr=a,port=1,bio_dev=ram:2048T",
@@ -278,6 +280,44 @@ static void krping_blk_filter_selects(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, krping_blk_filter_matches(&filter, &subject));
 }
 
+static void krping_blk_dirty_chunks(struct kunit *test)
+{
+	unsigned long map[2] = {};
+	struct krping_blk_dirty dirty = {
+		.chunk = 4096,
+		.capacity = 70 * 4096 + 512,
+		.nchunks = 71,
+		.map = map,
+	};
+
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty),
+			KRPING_BLK_NO_CHUNK);
+	krping_blk_dirty_mark(&dirty, 4095, 2);
+	krping_blk_dirty_mark(&dirty, 4096, 0);
+	krping_blk_dirty_mark(&dirty, 70 * 4096, 512);
+	KUNIT_EXPECT_EQ(test, dirty.ndirty, 3);
+	krping_blk_dirty_mark(&dirty, 0, 8192);
+	KUNIT_EXPECT_EQ(test, dirty.ndirty, 3);
+	KUNIT_EXPECT_TRUE(test, krping_blk_dirty_touches(&dirty,
+							 KRPING_BLK_NO_CHUNK,
+							 8191, 1));
+	KUNIT_EXPECT_FALSE(test, krping_blk_dirty_touches(&dirty,
+							  KRPING_BLK_NO_CHUNK,
+							  8192, 68 * 4096));
+	KUNIT_EXPECT_TRUE(test, krping_blk_dirty_touches(&dirty, 5, 8192,
+							 68 * 4096));
+	KUNIT_EXPECT_FALSE(test, krping_blk_dirty_touches(&dirty, 5, 0, 0));
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty), 0);
+	krping_blk_dirty_mark(&dirty, 0, 1);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty), 1);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty), 70);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty), 0);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_next(&dirty),
+			KRPING_BLK_NO_CHUNK);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_len(&dirty, 69), 4096);
+	KUNIT_EXPECT_EQ(test, krping_blk_dirty_len(&dirty, 70), 512);
+}
+
 static struct kunit_case krping_blk_cases[] = {
 	KUNIT_CASE(krping_blk_request_is_big_endian),
 	KUNIT_CASE(krping_blk_invalid_requests_are_refused),
@@ -287,6 +327,7 @@ static struct kunit_case krping_blk_cases[] = {
 	KUNIT_CASE(krping_blk_commands_are_parsed),
 	KUNIT_CASE(krping_blk_invalid_commands_are_refused),
 	KUNIT_CASE(krping_blk_filter_selects),
+	KUNIT_CASE(krping_blk_dirty_chunks),
 	{}
 };
 

@@ -353,6 +353,53 @@ blocks() {
 	((NODE != 1)) || losetup -d "$device"
 }
 
+is_clean() {
+	[[ $(field dirty "client krpblkt") == 0 ]]
+}
+
+# The server stops and starts again while a program writes. With bio_onfail=degrade, the program neither waits nor fails.
+# The image of the server then gets what was written without it.
+degrades() {
+	((NODE != 1)) || loop target 8M
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		loop lower 8M
+		attach "bio_dev=stack:$device,bio_onfail=degrade"
+		rm -f "$work/stop"
+		echo 0 >"$work/round"
+		writer &
+		check "a program writes" within 10 goes_on 0
+	fi
+	barrier degrade-writes
+	unserve
+	if ((NODE == 2)); then
+		check "the connection is lost" within 10 is_down
+		check "the program continues without a server" within 10 goes_on "$(<"$work/round")"
+		check "other programs write without a server" exercise
+		! is_clean
+		ok $? "chunks are dirty: $(line "client krpblkt")"
+	fi
+	barrier degrade-outage
+	serve "bio_target=bdev:${device-}"
+	if ((NODE == 2)); then
+		check "the disk connects again" within 20 is_ready
+		check "the resync ends while the program writes" within 30 is_clean
+		touch "$work/stop"
+		wait $!
+		ok $? "no write of the program fails"
+		check "the resync ends" within 30 is_clean
+		(($(field resynced "client krpblkt") > 0))
+		ok $? "dirty chunks are sent: $(line "client krpblkt")"
+		sync /dev/krpblkt
+	fi
+	barrier degrade-written
+	image=${device-}
+	same "degrade"
+	((NODE != 2)) || detach
+	unserve
+	losetup -d "$device"
+}
+
 # sends WANTED NAME COMMAND...: COMMAND leads to WANTED requests to the server.
 sends() {
 	local wanted=$1 name=$2 before
@@ -567,6 +614,7 @@ section bdev
 section ext4
 section modes
 section blocks
+section degrades
 section filters
 section faults
 section chain
