@@ -334,6 +334,8 @@ struct krdma_space {
  * @npending: number of entries in @pending
  * @open: a part of a message has been posted, and the rest has not. No other
  *	message is posted
+ * @open_posted: this message is one of krdma_post(), so later requests wait
+ *	until its last part is posted
  * @chunk: operation of the CHUNK that the peer must answer with PULLED, or NULL
  * @reads: number of READ work requests on the send queue
  * @max_reads: limit of @reads, with KRDMA_QUIRK_BLOCKED_READS; 0: not known
@@ -366,6 +368,7 @@ struct krdma_sendq {
 	struct list_head pending;
 	unsigned int npending;
 	bool open;
+	bool open_posted;
 	struct krdma_op *chunk;
 	u32 reads;
 	u32 max_reads;

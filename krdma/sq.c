@@ -314,6 +314,7 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 			krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 		hdr->msg_id = cpu_to_le32(sq->send_id);
 		sq->open = !last || hdr->type == KRDMA_WIRE_CHUNK;
+		sq->open_posted = sq->open && !req->wr.op;
 		sq->send_id += !sq->open;
 	}
 	if (hdr->type == KRDMA_WIRE_CHUNK) {
@@ -517,6 +518,9 @@ static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 		return req->wr.urgent ? KRDMA_TURN_NEXT : KRDMA_TURN_STOP;
 	if (req->wr.urgent)
 		return KRDMA_TURN_POST;
+	/* The next part of the message may not be queued yet. */
+	if (conn->sq.open_posted && !req->wr.follows)
+		return KRDMA_TURN_STOP;
 	if (krdma_req_takes_credit(req) &&
 	    ((kick->held && !req->wr.follows) ||
 	     !krdma_credit_may_send(&conn->sq.credit, false))) {
@@ -638,7 +642,7 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 	struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
-	if (need->slots > conn->sq.avail ||
+	if (conn->sq.open_posted || need->slots > conn->sq.avail ||
 	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return false;
 	/* Requests in urgent are posted before those in pending. */

@@ -472,8 +472,29 @@ fences() {
 	fenced "a WRITE of several pieces" $least async x write pages 1 8000 fence=1 offset=16384
 	fenced "a chain of READs" 1990 async x read region 4 64 chain=4 fence=1 offset=4096
 	network
+	whole_message
 	barrier fenced
 	kt release x
+}
+
+# A WRITE starts only after the last part of a message that was posted before. The message has 11 parts, of which 8 are
+# queued at a time, so the last part is sent a round trip after the first one.
+whole_message() {
+	local since ms
+	network delay 400ms
+	kt_start posting async x send virt 1 44000
+	within 10 in_flight
+	ok $? "the parts of a long message are in flight"
+	since=${EPOCHREALTIME/[.,]/}
+	kt write x 64 4096 20000
+	ms=$(((${EPOCHREALTIME/[.,]/} - since) / 1000))
+	network
+	kt_is 0 "a WRITE behind a long message completes"
+	# On siw a part completes when TCP has taken it, so the last part and the WRITE follow at once.
+	[[ $LINK == siw ]] || ((ms >= 600))
+	ok $? "a WRITE does not overtake parts of the message before it: $ms ms, not less than 600"
+	kt_result posting 30
+	kt_is 0 "the long message before a WRITE is sent ($kt_text)"
 }
 
 # Let counters wrap around: ids of messages, numbers of requests and READs that have left the send queue, and numbers of
