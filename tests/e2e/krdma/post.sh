@@ -270,11 +270,14 @@ long_messages() {
 		kt_result sink 60
 		kt_is 0 "posted messages and those of blocking calls, of $len bytes each, are echoed ($kt_text)"
 	done
+	# With this delay the messages take longer than it takes to see them in flight.
+	network delay 100ms
 	kt_start sink take m 20 50000
 	kt_start posting async m send virt 20 50000 chain=20
 	within 10 in_flight
 	ok $? "long messages are in flight"
 	kt close m 1 60000
+	network
 	kt_is 0 "close succeeds with long messages in flight"
 	kt_result posting 60
 	kt_is 0 "close waits for the last part of each message ($kt_text)"
