@@ -140,7 +140,6 @@ struct krping_blk_server_stats {
  * @conns: connections
  * @images: images
  * @ring_bytes: memory of all rings
- * @stopping: the server accepts no connection
  * @refs: one of the creator, and one of each connection
  * @idle: completed when @refs is 0
  * @acks: acknowledgments sent
@@ -153,11 +152,10 @@ struct krping_blk_server {
 	struct sockaddr_storage addr;
 	struct krdma_bdev bdev;
 	struct dentry *dir;
-	struct mutex lock; /* protects conns, images, ring_bytes and stopping */
+	struct mutex lock; /* protects conns, images and ring_bytes */
 	struct list_head conns;
 	struct list_head images;
 	u64 ring_bytes;
-	bool stopping;
 	refcount_t refs;
 	struct completion idle;
 	atomic_t acks;
