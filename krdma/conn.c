@@ -663,6 +663,14 @@ static long krdma_conn_sleep(struct krdma_conn *conn,
 		if (ret || !left)
 			break;
 		left = schedule_timeout(left);
+		/*
+		 * The waker has removed the entry, so finish_wait() takes no
+		 * lock if the wait has ended.
+		 */
+		if (krdma_conn_must_run(conn, wait)) {
+			ret = left ?: 1;
+			break;
+		}
 	}
 	finish_wait(&conn->wait, &waiter.entry);
 	return ret;
