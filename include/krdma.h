@@ -790,10 +790,9 @@ const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb);
  *	in order with the messages. Uses one credit, like a message. Works only
  *	if the peer has a receive callback, see &krdma_caps.peer_takes_imm
  * @KRDMA_SEND_INV: send a message of up to &krdma_caps.max_part bytes like
- *	KRDMA_SEND, and invalidate the key of
- *	&krdma_req.remote at the peer. The remote memory must have one segment,
- *	which the peer created with KRDMA_REMOTE_INVALIDATE. Works only if
- *	&krdma_caps.peer_takes_inv is set
+ *	KRDMA_SEND, and invalidate the key of &krdma_req.remote at the peer. The
+ *	remote memory must have one segment, which the peer created with
+ *	KRDMA_REMOTE_INVALIDATE. Works only if &krdma_caps.peer_takes_inv is set
  */
 enum krdma_opcode {
 	KRDMA_SEND = 0,
