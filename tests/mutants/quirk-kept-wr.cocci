@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-// On siw a READ that the peer does not serve counts as not posted, although it blocks the send queue.
+// A READ to a peer that serves no READs ends the connection with the errno of siw, which names no reason.
 //
 // file: krdma/quirks.c
-// caught-by: post-uml-siw
+// caught-by: rendezvous-uml-siw
 // rule: krdma/quirks.c#KEPT_WR
 @@
+expression ret;
 @@
-- return KRDMA_QUIRKS_SIW;
-+ return KRDMA_QUIRKS_SIW & ~KRDMA_QUIRK_KEPT_WR;
+- ret == -EINVAL ? -EOPNOTSUPP : krdma_quirk_post_errno(ret)
++ krdma_quirk_post_errno(ret)
