@@ -94,6 +94,17 @@ static inline void vm_flags_set(struct vm_area_struct *vma,
 #endif
 
 /*
+ * struct blake2s_ctx of <crypto/blake2s.h> has this name since v6.19
+ * ("lib/crypto: blake2s: Rename blake2s_state to blake2s_ctx").
+ */
+#ifndef KRDMA_HAS_BLAKE2S_CTX
+#define KRDMA_HAS_BLAKE2S_CTX (KERNEL_VERSION(6, 19, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_BLAKE2S_CTX
+#define blake2s_ctx blake2s_state
+#endif
+
+/*
  * WQ_PERCPU exists since v6.17, commit 930c2ea566af ("workqueue: Add new
  * WQ_PERCPU flag"). Before, every queue without WQ_UNBOUND was per CPU.
  */

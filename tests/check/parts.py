@@ -386,6 +386,7 @@ def everything():
               beside=lambda: [kernels.source("debug-6.1").name]),
         plain("kernel-doc", static.kernel_doc),
         plain("docs", static.docs, seconds=20),
+        plain("noise-vectors", static.noise_vectors),
         plain("splats", static.splats),
         plain("mutants-apply", mutants_apply, groups=("mutants",)),
         plain("bench-page", benchpage.check, seconds=30, groups=("drawing",)),

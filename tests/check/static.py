@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 import command
@@ -283,6 +284,11 @@ def splats(log):
               if bad != any(re.search(pattern, line) for pattern in patterns)]
     write(log, "".join(f"{line}\n" for line in wrong))
     return not wrong
+
+
+def noise_vectors(log):
+    """Do the tests of krdma's handshake expect what an independent program calculates?"""
+    return silent([sys.executable, "-B", TOP / "tests/kunit/noise_vectors.py", "--check"], log)
 
 
 def build(name, args):
