@@ -82,7 +82,7 @@ recall receive recheck recognize recompute reconnect record recover redirect red
 refresh refuse register reject relax relay release reload rely remember remove rename render reorder repair repeat
 replace reply report reproduce request require reread rescan rescue resend reserve reset resize resolve respond rest
 restart restore restrict resume retire retry return reuse revert revise revoke reword rewrite roll rotate round route
-run sample sanitize save say scale scan scatter schedule search seed seek select send separate serve set share shift
+run sample sanitize save say scale scan scatter schedule seal search seed seek select send separate serve set share shift
 shorten show shrink shut signal silence simplify simulate sink skip sleep smooth sort spare spell spin split spread
 start state step stop store stress strip submit subscribe subtract summarize suppress surround survive suspend swap
 switch synchronize take tear tell terminate test throttle tidy tie tighten time tolerate touch trace track transfer

@@ -25,3 +25,11 @@ hidden byte N3 = true;
  */
 hidden byte N4 = true;
 hidden byte N5 = true;
+/*
+ * Sealed messages of krdma. S4: the peer accepts what was posted, in order and
+ * without a gap. ONCE: no nonce is used twice. OPENS: without an attacker each
+ * message opens.
+ */
+hidden byte S4 = true;
+hidden byte ONCE = true;
+hidden byte OPENS = true;
