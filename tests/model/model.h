@@ -26,10 +26,17 @@ hidden byte N3 = true;
 hidden byte N4 = true;
 hidden byte N5 = true;
 /*
+ * krdma's handshake. S1: only a client with the key is connected. S2: a
+ * connection ends only if a later connect is proved. S3: both ends agree.
+ */
+hidden byte S1 = true;
+hidden byte S2 = true;
+hidden byte S3 = true;
+/*
  * Sealed messages of krdma. S4: the peer accepts what was posted, in order and
- * without a gap. ONCE: no nonce is used twice. OPENS: without an attacker each
+ * without a gap. NONCES: no nonce is used twice. OPENS: without an attacker each
  * message opens.
  */
 hidden byte S4 = true;
-hidden byte ONCE = true;
+hidden byte NONCES = true;
 hidden byte OPENS = true;

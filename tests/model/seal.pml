@@ -13,12 +13,12 @@
  * S4: the peer accepts the messages with data that were posted, in order and
  *     without a gap. It accepts a control message only after all messages with
  *     data, and all control messages, that were posted before it.
- * ONCE: no nonce is used twice with the same key.
+ * NONCES: no nonce is used twice with the same key.
  * OPENS: without an attacker each message opens.
  *
- * variant SEAL_UNLOCKED ONCE: two tasks seal a message with data at the same time
- * variant NUMBER_ON_COMPLETION ONCE: the number moves when a message is completed, not when it is posted
- * variant ONE_COUNTER ONCE: control messages have numbers of messages with data
+ * variant SEAL_UNLOCKED NONCES: two tasks seal a message with data at the same time
+ * variant NUMBER_ON_COMPLETION NONCES: the number moves when a message is completed, not when it is posted
+ * variant ONE_COUNTER NONCES: control messages have numbers of messages with data
  * variant NUMBER_WHEN_SEALED OPENS: the number moves before the message is posted
  * variant CONTROL_UNBOUND S4: the tag of a control message does not cover the number of messages with data before it
  */
@@ -65,8 +65,8 @@ inline count_data(number, k)
 
 inline use(is_data, number, k)
 {
-	ONCE = !used[(k * 2 + is_data) * NUMBERS + number];
-	assert(ONCE);
+	NONCES = !used[(k * 2 + is_data) * NUMBERS + number];
+	assert(NONCES);
 	used[(k * 2 + is_data) * NUMBERS + number] = true
 }
 
