@@ -18,6 +18,7 @@
 #include "compat.h"
 #include "device.h"
 #include "link.h"
+#include "ring.h"
 #include "write.h"
 
 /* Value of the parameter node if the module must not create a device. */
@@ -227,6 +228,7 @@ static void __exit vrfm_exit(void)
 	vrfm_debugfs_exit();
 	vrfm_proc_exit();
 	vrfm_device_exit();
+	vrfm_ranges_exit();
 	vrfm_twins_exit();
 	vrfm_link_exit();
 }

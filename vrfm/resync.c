@@ -32,6 +32,7 @@
 #include <linux/slab.h>
 
 #include "link.h"
+#include "ring.h"
 #include "trace.h"
 #include "twin.h"
 
@@ -311,6 +312,7 @@ static void vrfm_resync_become_locked(struct vrfm_dev *vdev,
 {
 	struct vrfm_resync *resync = &vdev->resync;
 	enum vrfm_resync_state from = resync->state;
+	bool loaded = vrfm_is_loading(vdev);
 
 	lockdep_assert_held(&vdev->write_lock);
 	if (from == to)
@@ -319,6 +321,8 @@ static void vrfm_resync_become_locked(struct vrfm_dev *vdev,
 	trace_vrfm_resync(vdev->unit, link ? link->peer.node : -1, from, to,
 			  resync->kind);
 	WRITE_ONCE(resync->state, to);
+	if (vrfm_ranges_are_wanted() && vrfm_is_loading(vdev) != loaded)
+		vrfm_rings_image(vdev, !loaded);
 	if (from != VRFM_RESYNC_PULLING && to != VRFM_RESYNC_PULLING)
 		return;
 	WRITE_ONCE(resync->donor, to == VRFM_RESYNC_PULLING ? link : NULL);

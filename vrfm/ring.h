@@ -4,7 +4,9 @@
 #define VRFM_RING_H
 
 #include <linux/hrtimer.h>
+#include <linux/jump_label_ratelimit.h>
 
+#include "notice.h"
 #include "priv.h"
 #include "ringbuf.h"
 
@@ -34,6 +36,7 @@
  * @gone: the device was removed
  * @subs: list of subscriptions
  * @nsubs: number of subscriptions
+ * @ranged: number of bytes in the ranges of all subscriptions
  */
 struct vrfm_ring_ctx {
 	struct vrfm_dev *vdev;
@@ -60,6 +63,7 @@ struct vrfm_ring_ctx {
 	bool gone;
 	struct list_head subs;
 	unsigned int nsubs;
+	u32 ranged;
 };
 
 /**
@@ -91,12 +95,20 @@ struct vrfm_sub_links {
 /**
  * struct vrfm_sub - a subscription of a ring; under vrfm_ring_ctx.lock
  * @entry: place in vrfm_ring_ctx.subs
- * @ring: the ring; constant, as are @cookie, @copies, @nodes and @links
+ * @ring: the ring; constant, as are @cookie, @copies, @nodes, @links, @own, and
+ *	the part of @range
  * @cookie: value that the records have
  * @copies: mask of types of events that the ring gets copies of
  * @cancelled: mask of types that are not taken any more, without a record yet
  * @nodes: mask of nodes; all 0: every node
  * @links: states of peers; NULL: the subscription is not about peers
+ * @range: part of the memory where writes are reported, and the writes that have
+ *	no record yet; &vrfm_notice.to is 0 if the subscription is not about a
+ *	range
+ * @own: writes of this node are reported as well
+ * @image: an image is being loaded, as far as the subscription was notified
+ * @image_pending: @image has no record yet
+ * @image_merged: an earlier value of @image got no record
  */
 struct vrfm_sub {
 	struct list_head entry;
@@ -106,9 +118,63 @@ struct vrfm_sub {
 	u32 cancelled;
 	u64 nodes[VRFM_NODES / 64];
 	struct vrfm_sub_links *links;
+	struct vrfm_notice range;
+	bool own;
+	bool image;
+	bool image_pending;
+	bool image_merged;
 };
 
+/**
+ * struct vrfm_written - bytes that a node has written by one message or call, or
+ * into one page
+ * @node: the node
+ * @serial: number of the write; of the last one, if there are several
+ * @each: adds all runs to a notice
+ * @source: the runs, if there are several
+ * @offset: offset of the run or page
+ * @n: number of bytes of the run, or number of runs
+ */
+struct vrfm_written {
+	u16 node;
+	u64 serial;
+	void (*each)(const struct vrfm_written *written,
+		     struct vrfm_notice *notice);
+	const void *source;
+	u32 offset;
+	u32 n;
+};
+
+/* range.c */
+extern struct static_key_false_deferred vrfm_ranges_key;
+
+/**
+ * vrfm_ranges_are_wanted - check whether a ring of any device wants notices of
+ * writes
+ *
+ * Return: true if one may want them.
+ */
+static inline bool vrfm_ranges_are_wanted(void)
+{
+	return static_branch_unlikely(&vrfm_ranges_key.key);
+}
+
+bool vrfm_sub_flush_range_locked(struct vrfm_sub *sub);
+void vrfm_rings_written(struct vrfm_dev *vdev,
+			const struct vrfm_written *written);
+void vrfm_rings_stored(struct vrfm_dev *vdev, u32 offset, u32 len);
+void vrfm_sub_image(struct vrfm_sub *sub, bool loading);
+void vrfm_rings_image(struct vrfm_dev *vdev, bool loading);
+void vrfm_ranges_begin(void);
+void vrfm_ranges_end(void);
+void vrfm_ranges_exit(void);
+
 /* sub.c */
+bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node);
+struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type);
+void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring);
+bool vrfm_ring_settle_locked(struct vrfm_ring_ctx *ring);
+void vrfm_ring_flush_locked(struct vrfm_ring_ctx *ring);
 void vrfm_sub_take_locked(struct vrfm_sub *sub, u32 type,
 			  struct vrfm_queue *queue);
 void vrfm_sub_cancel_locked(struct vrfm_sub *sub, u32 type);

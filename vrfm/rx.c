@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 
 #include "link.h"
+#include "ring.h"
 #include "trace.h"
 
 /**
@@ -169,6 +170,34 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 	vrfm_catchup_kick(link);
 }
 
+static void vrfm_written_runs(const struct vrfm_written *written,
+			      struct vrfm_notice *notice)
+{
+	const void *at = written->source;
+	struct vrfm_run run;
+	u32 i;
+
+	for (i = 0; i < written->n; i++) {
+		at = vrfm_proto_next_run(at, &run);
+		vrfm_notice_add(notice, run.offset, run.len);
+	}
+}
+
+/* Notify rings of the runs in an UPDATE that was applied. */
+static void vrfm_rx_report(struct vrfm_link *link, const void *runs,
+			   const struct vrfm_head *head)
+{
+	const struct vrfm_written written = {
+		.node = link->peer.node,
+		.serial = head->serial,
+		.each = vrfm_written_runs,
+		.source = runs,
+		.n = head->count,
+	};
+
+	vrfm_rings_written(link->vdev, &written);
+}
+
 /*
  * Process the body of a message. If the message lacks the flag SYNCED, this
  * node lacks writes of the sender, and records this before it uses the body. If
@@ -195,6 +224,9 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
 				       VRFM_OWN_CLEAR);
 		}
+		if (vrfm_ranges_are_wanted())
+			vrfm_rx_report(link, msg + sizeof(struct vrfm_wire_head),
+				       head);
 		break;
 	case VRFM_WIRE_IMAGE:
 		for (i = 0; i < head->count; i++) {

@@ -38,6 +38,7 @@
 #include "direct_path.h"
 #include "link.h"
 #include "mapper.h"
+#include "ring.h"
 #include "trace.h"
 #include "twin.h"
 #include "write.h"
@@ -268,6 +269,32 @@ static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	spin_unlock(&vdev->twins_lock);
 }
 
+static void vrfm_written_diff(const struct vrfm_written *written,
+			      struct vrfm_notice *notice)
+{
+	const struct vrfm_diff *diff = written->source;
+	u32 first, n;
+
+	for (first = vrfm_diff_next(diff, 0, &n); first < VRFM_PAGE_WORDS;
+	     first = vrfm_diff_next(diff, first + n, &n))
+		vrfm_notice_add(notice, written->offset + first * VRFM_WORD,
+				n * VRFM_WORD);
+}
+
+/* Notify rings of the stores in vrfm_dev.diff. */
+static void vrfm_report_diff(struct vrfm_dev *vdev, u32 offset)
+{
+	const struct vrfm_written written = {
+		.node = vdev->params.node,
+		.serial = vdev->serial,
+		.each = vrfm_written_diff,
+		.source = vdev->diff,
+		.offset = offset,
+	};
+
+	vrfm_rings_written(vdev, &written);
+}
+
 /*
  * Compare a page, and send the difference. The caller holds
  * vrfm_dev.write_lock, with room on all links.
@@ -304,9 +331,11 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	vdev->scan_counts.changed++;
 	vdev->scan_counts.words += diff->n;
 	trace_vrfm_scan(vdev->unit, twin->index << PAGE_SHIFT, diff->n, dark);
+	vdev->serial += !dark;
+	if (vrfm_ranges_are_wanted())
+		vrfm_report_diff(vdev, twin->index << PAGE_SHIFT);
 	if (dark)
 		return;
-	vdev->serial++;
 	list_for_each_entry(link, &vdev->links, entry)
 		vrfm_link_diff(link, twin->index << PAGE_SHIFT, diff);
 }

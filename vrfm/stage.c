@@ -214,6 +214,51 @@ static int vrfm_stage_pin(struct vrfm_dev *vdev, u32 range)
 	return 0;
 }
 
+/*
+ * Request all ranges before waiting for the first of them. So one STAGE adds all
+ * of them.
+ */
+static void vrfm_stage_request(struct vrfm_dev *vdev, u32 first, u32 last)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_bh(&stage->lock);
+	if (stage->nshown) {
+		bitmap_set(stage->wanted, first, last - first + 1);
+		mod_delayed_work(vrfm_wq, &stage->work, 0);
+	}
+	spin_unlock_bh(&stage->lock);
+}
+
+/**
+ * vrfm_stage_pin_part - pin all ranges of a part of the memory, and wait until
+ * they are staged
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @len: number of bytes, not 0
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed; -ETIMEDOUT: a range is not staged yet. After an
+ * error, no range is pinned.
+ */
+int vrfm_stage_pin_part(struct vrfm_dev *vdev, u32 offset, u32 len)
+{
+	u32 first = vrfm_range(offset), last = vrfm_range(offset + len - 1);
+	u32 range;
+	int ret;
+
+	vrfm_stage_request(vdev, first, last);
+	for (range = first; range <= last; range++) {
+		ret = vrfm_stage_pin(vdev, range);
+		if (!ret)
+			continue;
+		if (range > first)
+			vrfm_stage_unpin(vdev, first, range - 1);
+		return ret;
+	}
+	return 0;
+}
+
 /* Wake tasks that wait for staged ranges. */
 static void vrfm_stage_wake_writers(struct vrfm_dev *vdev)
 {
@@ -443,7 +488,6 @@ int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
 {
 	u32 range = vrfm_range(offset), last = vrfm_range(offset + len - 1);
 	struct vrfm_dev *vdev = vf->vdev;
-	struct vrfm_stage *stage = &vdev->stage;
 	int ret = mutex_lock_killable(&vf->claims);
 
 	if (ret)
@@ -454,16 +498,7 @@ int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
 		ret = -ENOMEM;
 		goto out;
 	}
-	/*
-	 * Request all ranges before waiting for the first of them. So one STAGE
-	 * adds all of them.
-	 */
-	spin_lock_bh(&stage->lock);
-	if (stage->nshown) {
-		bitmap_set(stage->wanted, range, last - range + 1);
-		mod_delayed_work(vrfm_wq, &stage->work, 0);
-	}
-	spin_unlock_bh(&stage->lock);
+	vrfm_stage_request(vdev, range, last);
 	for (; range <= last; range++) {
 		if (test_bit(range, vf->claimed))
 			continue;

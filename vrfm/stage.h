@@ -20,7 +20,8 @@ struct vrfm_pack;
  * @told: a bit for each range that the last STAGE contained
  * @ready: a bit for each range that is staged: no peer writes there directly
  *	any more
- * @pins: number of users of each range: twins, claims and watches
+ * @pins: number of users of each range: twins, claims, watches, and
+ *	subscriptions of rings
  * @claims: number of files that have claimed each range
  * @used: jiffies when each range was last added to a STAGE or unpinned
  * @number: number of the last STAGE
@@ -56,6 +57,7 @@ void vrfm_stage_free(struct vrfm_dev *vdev);
 void vrfm_stage_kick(struct vrfm_dev *vdev);
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range);
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range);
+int vrfm_stage_pin_part(struct vrfm_dev *vdev, u32 offset, u32 len);
 void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last);
 bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range);
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Subscriptions: put records about events and peers into rings, and wake the
- * readers.
+ * readers. range.c puts in those about writes.
  *
  * The list vrfm_dev.rings is read under RCU. A record is written, and then
  * published, under the lock of its ring, which is the innermost lock. If a ring
@@ -9,7 +9,11 @@
  *
  * - a copied event is dropped, and counted;
  * - a taken event stays in the queue of the device;
- * - of a peer's states, only the newest is kept.
+ * - of a peer's states, only the newest is kept;
+ * - notices of writes merge.
+ *
+ * A record that waits for a slot comes before newer records. Therefore an event
+ * follows the notices of all writes that its sender made before it.
  *
  * The program can write the page vrfm_ring_ctx.user at any time. Each word of
  * this page is read once where it is used, and is checked or limited.
@@ -53,11 +57,18 @@ static void vrfm_ring_read_head_locked(struct vrfm_ring_ctx *ring)
 		ring->since = ktime_get();
 }
 
-/*
- * Add a record. The head of the program is read only if the ring looks full, so
- * that the cache line of the head rarely moves between processors.
+/**
+ * vrfm_ring_add_locked - add a record
+ * @sub: subscription that the record is for; the lock of its ring is held
+ * @type: VRFM_REC_...
+ *
+ * The head of the program is read only if the ring looks full, so that the cache
+ * line of the head rarely moves between processors.
+ *
+ * Context: any but hard interrupts.
+ * Return: the record, without content; NULL if the ring is full.
  */
-static struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type)
+struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
 	u64 time_ns = vrfm_ring_time(ring);
@@ -149,11 +160,14 @@ static void vrfm_ring_wake_locked(struct vrfm_ring_ctx *ring)
 		vrfm_ring_arm_locked(ring);
 }
 
-/*
- * Show all new records, the flags and the counters to the program, and wake
- * readers if there are new records.
+/**
+ * vrfm_ring_publish_locked - show all new records, the flags and the counters to
+ * the program, and wake readers if there are new records
+ * @ring: ring, with its lock held
+ *
+ * Context: any but hard interrupts.
  */
-static void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring)
+void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring)
 {
 	struct vrfm_ringbuf *buf = &ring->buf;
 	bool first = !vrfm_ringbuf_unread(buf), news = buf->next != buf->tail;
@@ -175,9 +189,124 @@ static void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring)
 		vrfm_ring_wake_locked(ring);
 }
 
+/* ---- records that wait for free slots ---- */
+
+static void vrfm_sub_flush_cancelled_locked(struct vrfm_sub *sub)
+{
+	struct vrfm_record *record;
+	u32 type;
+
+	lockdep_assert_held(&sub->ring->lock);
+	for (type = 0; type < RFM2G_EVENTS && sub->cancelled; type++) {
+		if (!(sub->cancelled & BIT(type)))
+			continue;
+		record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
+		if (!record)
+			return;
+		record->flags = VRFM_REC_CANCELLED;
+		record->event.event = type;
+		sub->cancelled &= ~BIT(type);
+	}
+}
+
+static void vrfm_sub_flush_links_locked(struct vrfm_sub *sub)
+{
+	struct vrfm_sub_links *links = sub->links;
+	struct vrfm_record *record;
+	u32 node;
+
+	lockdep_assert_held(&sub->ring->lock);
+	for_each_set_bit(node, links->pending, VRFM_NODES) {
+		record = vrfm_ring_add_locked(sub, VRFM_REC_LINK);
+		if (!record)
+			return;
+		record->node = node;
+		record->link.state = links->now[node].state;
+		record->link.flags = links->now[node].flags;
+		record->link.error = links->now[node].error;
+		if (__test_and_clear_bit(node, links->merged))
+			record->flags = VRFM_REC_MERGED;
+		__clear_bit(node, links->pending);
+	}
+}
+
+/* Put notices of writes that wait into the ring. Return true if none is left. */
+static bool vrfm_ring_fill_ranges_locked(struct vrfm_ring_ctx *ring)
+{
+	struct vrfm_sub *sub;
+	bool none = true;
+
+	lockdep_assert_held(&ring->lock);
+	list_for_each_entry(sub, &ring->subs, entry)
+		if (!vrfm_sub_flush_range_locked(sub))
+			none = false;
+	return none;
+}
+
+/*
+ * Put what waits for free slots into the ring, as far as there are some. Notices
+ * of writes come before the states of peers: a peer that is in sync has no
+ * earlier write without a notice.
+ */
+static void vrfm_ring_fill_locked(struct vrfm_ring_ctx *ring)
+{
+	struct vrfm_sub *sub;
+
+	lockdep_assert_held(&ring->lock);
+	ring->pending = !vrfm_ring_fill_ranges_locked(ring);
+	list_for_each_entry(sub, &ring->subs, entry) {
+		vrfm_sub_flush_cancelled_locked(sub);
+		if (sub->links)
+			vrfm_sub_flush_links_locked(sub);
+		if (sub->cancelled || (sub->links &&
+				       !bitmap_empty(sub->links->pending,
+						     VRFM_NODES)))
+			ring->pending = true;
+	}
+}
+
+/**
+ * vrfm_ring_settle_locked - put what waits for free slots into a ring, before a
+ * newer record is added
+ * @ring: ring, with its lock held
+ *
+ * Context: any but hard interrupts.
+ * Return: true if nothing waits any more; false if the ring is full.
+ */
+bool vrfm_ring_settle_locked(struct vrfm_ring_ctx *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	if (ring->pending)
+		vrfm_ring_fill_locked(ring);
+	return !ring->pending;
+}
+
+/**
+ * vrfm_ring_flush_locked - put what waits for free slots into a ring, and show
+ * the ring to the program
+ * @ring: ring, with its lock held
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_ring_flush_locked(struct vrfm_ring_ctx *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	vrfm_ring_fill_locked(ring);
+	vrfm_ringbuf_report(&ring->buf, vrfm_ring_time(ring));
+	vrfm_ring_publish_locked(ring);
+}
+
 /* ---- events ---- */
 
-static bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node)
+/**
+ * vrfm_sub_wants - check whether a subscription wants records about a node
+ * @sub: subscription
+ * @node: id of the node
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node)
 {
 	if (!(sub->nodes[0] | sub->nodes[1] | sub->nodes[2] | sub->nodes[3]))
 		return true;
@@ -198,14 +327,15 @@ static bool vrfm_sub_copy_locked(struct vrfm_sub *sub, u32 type, u16 node,
 				 u32 data)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
-	struct vrfm_record *record;
+	struct vrfm_record *record = NULL;
 
 	lockdep_assert_held(&ring->lock);
 	if (!(sub->copies & BIT(type)))
 		return false;
 	if (type != RFM2G_EVENT_RESET && !vrfm_sub_wants(sub, node))
 		return false;
-	record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
+	if (vrfm_ring_settle_locked(ring))
+		record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
 	if (record) {
 		vrfm_record_event(record, type, node, data);
 		return true;
@@ -262,7 +392,12 @@ void vrfm_sub_take_locked(struct vrfm_sub *sub, u32 type,
 
 	lockdep_assert_held(&ring->vdev->lock);
 	spin_lock(&ring->lock);
-	while (queue->ready) {
+	/*
+	 * The notices that wait may be about earlier writes. Other records that
+	 * wait come after these events.
+	 */
+	while (queue->ready &&
+	       (!ring->pending || vrfm_ring_fill_ranges_locked(ring))) {
 		record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
 		if (!record)
 			break;
@@ -275,24 +410,6 @@ void vrfm_sub_take_locked(struct vrfm_sub *sub, u32 type,
 		ring->held &= ~BIT(type);
 	vrfm_ring_publish_locked(ring);
 	spin_unlock(&ring->lock);
-}
-
-static void vrfm_sub_flush_cancelled_locked(struct vrfm_sub *sub)
-{
-	struct vrfm_record *record;
-	u32 type;
-
-	lockdep_assert_held(&sub->ring->lock);
-	for (type = 0; type < RFM2G_EVENTS && sub->cancelled; type++) {
-		if (!(sub->cancelled & BIT(type)))
-			continue;
-		record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
-		if (!record)
-			return;
-		record->flags = VRFM_REC_CANCELLED;
-		record->event.event = type;
-		sub->cancelled &= ~BIT(type);
-	}
 }
 
 /* ---- peers ---- */
@@ -319,48 +436,7 @@ static void vrfm_sub_note_link_locked(struct vrfm_sub *sub, u32 node,
 	__set_bit(node, links->pending);
 }
 
-static void vrfm_sub_flush_links_locked(struct vrfm_sub *sub)
-{
-	struct vrfm_sub_links *links = sub->links;
-	struct vrfm_record *record;
-	u32 node;
-
-	lockdep_assert_held(&sub->ring->lock);
-	for_each_set_bit(node, links->pending, VRFM_NODES) {
-		record = vrfm_ring_add_locked(sub, VRFM_REC_LINK);
-		if (!record)
-			return;
-		record->node = node;
-		record->link.state = links->now[node].state;
-		record->link.flags = links->now[node].flags;
-		record->link.error = links->now[node].error;
-		if (__test_and_clear_bit(node, links->merged))
-			record->flags = VRFM_REC_MERGED;
-		__clear_bit(node, links->pending);
-	}
-}
-
 /* ---- rings ---- */
-
-/* Put what waits for free slots into the ring, as far as there are some. */
-static void vrfm_ring_flush_locked(struct vrfm_ring_ctx *ring)
-{
-	struct vrfm_sub *sub;
-
-	lockdep_assert_held(&ring->lock);
-	ring->pending = false;
-	list_for_each_entry(sub, &ring->subs, entry) {
-		vrfm_sub_flush_cancelled_locked(sub);
-		if (sub->links)
-			vrfm_sub_flush_links_locked(sub);
-		if (sub->cancelled || (sub->links &&
-				       !bitmap_empty(sub->links->pending,
-						     VRFM_NODES)))
-			ring->pending = true;
-	}
-	vrfm_ringbuf_report(&ring->buf, vrfm_ring_time(ring));
-	vrfm_ring_publish_locked(ring);
-}
 
 /**
  * vrfm_sub_cancel_locked - end the taking of a type of event

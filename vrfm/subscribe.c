@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "direct_path.h"
 #include "link.h"
 #include "ring.h"
 
@@ -13,16 +14,18 @@ static bool vrfm_subscribe_names_nodes(const struct vrfm_subscribe *args)
 	       args->nodes[3];
 }
 
-static int vrfm_subscribe_check(const struct vrfm_subscribe *args)
+static int vrfm_subscribe_check(const struct vrfm_dev *vdev,
+				const struct vrfm_subscribe *args)
 {
 	const bool take = args->flags & VRFM_SUB_TAKE;
+	const bool ranged = args->what == VRFM_SUB_RANGE;
 
-	if (args->reserved0[0] || args->reserved0[1] || args->reserved1)
+	if (args->reserved1 || (!ranged && (args->offset || args->length)))
 		return -EINVAL;
 	if (args->flags == VRFM_SUB_REMOVE)
 		return args->what || args->events ||
 		       vrfm_subscribe_names_nodes(args) ? -EINVAL : 0;
-	if (args->flags & ~VRFM_SUB_TAKE)
+	if (args->flags & ~(ranged ? VRFM_SUB_OWN : VRFM_SUB_TAKE))
 		return -EINVAL;
 	switch (args->what) {
 	case VRFM_SUB_EVENTS:
@@ -30,6 +33,10 @@ static int vrfm_subscribe_check(const struct vrfm_subscribe *args)
 			return -EINVAL;
 		/* The queue of the device has one order for all senders. */
 		return take && vrfm_subscribe_names_nodes(args) ? -EINVAL : 0;
+	case VRFM_SUB_RANGE:
+		return args->events || !args->length ||
+		       !vrfm_inside(vdev, args->offset, args->length) ?
+		       -EINVAL : 0;
 	case VRFM_SUB_LINKS:
 		return take || args->events ? -EINVAL : 0;
 	default:
@@ -55,6 +62,10 @@ static struct vrfm_sub *vrfm_sub_alloc(struct vrfm_ring_ctx *ring,
 			kfree(sub);
 			return NULL;
 		}
+	} else if (args->what == VRFM_SUB_RANGE) {
+		sub->range.from = args->offset;
+		sub->range.to = args->offset + args->length;
+		sub->own = args->flags & VRFM_SUB_OWN;
 	} else if (!(args->flags & VRFM_SUB_TAKE)) {
 		sub->copies = args->events;
 	}
@@ -68,30 +79,47 @@ static void vrfm_sub_free(struct vrfm_sub *sub)
 	kfree(sub);
 }
 
+/* Return the number of bytes in the range of a subscription. */
+static u32 vrfm_sub_ranged(const struct vrfm_sub *sub)
+{
+	return sub->range.to - sub->range.from;
+}
+
 static int vrfm_sub_enlist(struct vrfm_sub *sub)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
+	u32 ranged = vrfm_sub_ranged(sub);
 	int ret = 0;
 
 	spin_lock_bh(&ring->lock);
 	if (ring->nsubs == VRFM_RING_SUBS_MAX) {
 		ret = -ENOSPC;
+	} else if (ranged > VRFM_RING_RANGE_MAX - ring->ranged) {
+		ret = -E2BIG;
 	} else {
 		ring->nsubs++;
+		WRITE_ONCE(ring->ranged, ring->ranged + ranged);
 		list_add_tail(&sub->entry, &ring->subs);
 	}
 	spin_unlock_bh(&ring->lock);
 	return ret;
 }
 
-static void vrfm_sub_unlist(struct vrfm_sub *sub)
+static void vrfm_sub_unlist_locked(struct vrfm_sub *sub)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
 
-	spin_lock_bh(&ring->lock);
+	lockdep_assert_held(&ring->lock);
 	ring->nsubs--;
+	WRITE_ONCE(ring->ranged, ring->ranged - vrfm_sub_ranged(sub));
 	list_del(&sub->entry);
-	spin_unlock_bh(&ring->lock);
+}
+
+static void vrfm_sub_unlist(struct vrfm_sub *sub)
+{
+	spin_lock_bh(&sub->ring->lock);
+	vrfm_sub_unlist_locked(sub);
+	spin_unlock_bh(&sub->ring->lock);
 }
 
 /* Report the present state of all peers. Later changes follow in order. */
@@ -105,6 +133,36 @@ static void vrfm_sub_report_links(struct vrfm_sub *sub)
 	rcu_read_unlock();
 }
 
+/*
+ * Report the writes into the range of a subscription from now on. Wait until
+ * peers do not write there directly, because this node does not notice direct
+ * writes.
+ */
+static int vrfm_sub_begin_range(struct vrfm_sub *sub)
+{
+	struct vrfm_dev *vdev = sub->ring->vdev;
+	int ret;
+
+	vrfm_ranges_begin();
+	ret = vrfm_stage_pin_part(vdev, sub->range.from, vrfm_sub_ranged(sub));
+	if (ret) {
+		vrfm_ranges_end();
+		return ret;
+	}
+	rt_mutex_lock(&vdev->write_lock);
+	vrfm_sub_image(sub, vrfm_is_loading(vdev));
+	rt_mutex_unlock(&vdev->write_lock);
+	return 0;
+}
+
+/* Undo vrfm_sub_begin_range(). The subscription is in no list any more. */
+static void vrfm_sub_end_range(struct vrfm_sub *sub)
+{
+	vrfm_stage_unpin(sub->ring->vdev, vrfm_range(sub->range.from),
+			 vrfm_range(sub->range.to - 1));
+	vrfm_ranges_end();
+}
+
 static int vrfm_sub_add(struct vrfm_ring_ctx *ring,
 			const struct vrfm_subscribe *args)
 {
@@ -116,11 +174,12 @@ static int vrfm_sub_add(struct vrfm_ring_ctx *ring,
 	ret = vrfm_sub_enlist(sub);
 	if (ret)
 		goto err_free;
-	if (args->flags & VRFM_SUB_TAKE) {
+	if (args->what == VRFM_SUB_RANGE)
+		ret = vrfm_sub_begin_range(sub);
+	else if (args->flags & VRFM_SUB_TAKE)
 		ret = vrfm_events_take(sub, args->events);
-		if (ret)
-			goto err_unlist;
-	}
+	if (ret)
+		goto err_unlist;
 	if (sub->links)
 		vrfm_sub_report_links(sub);
 	return 0;
@@ -141,8 +200,7 @@ static struct vrfm_sub *vrfm_sub_pop(struct vrfm_ring_ctx *ring,
 	spin_lock_bh(&ring->lock);
 	list_for_each_entry(sub, &ring->subs, entry)
 		if (!cookie || sub->cookie == *cookie) {
-			list_del(&sub->entry);
-			ring->nsubs--;
+			vrfm_sub_unlist_locked(sub);
 			spin_unlock_bh(&ring->lock);
 			return sub;
 		}
@@ -161,6 +219,8 @@ static int vrfm_subs_remove(struct vrfm_ring_ctx *ring, const u64 *cookie)
 
 	while ((sub = vrfm_sub_pop(ring, cookie))) {
 		vrfm_events_untake(sub);
+		if (sub->range.to)
+			vrfm_sub_end_range(sub);
 		vrfm_sub_free(sub);
 		ret = 0;
 	}
@@ -175,18 +235,22 @@ static int vrfm_subs_remove(struct vrfm_ring_ctx *ring, const u64 *cookie)
  * Context: may sleep.
  * Return: 0; -EINVAL: invalid arguments; -EALREADY: a type of event has a
  * waiter; -ENODEV: the device was removed; -ENOENT: no subscription has the
- * cookie; -ENOSPC: too many subscriptions; -ENOMEM.
+ * cookie; -ENOSPC: too many subscriptions; -E2BIG: too many bytes in ranges;
+ * -ETIMEDOUT: a peer may still write into the range directly; -EINTR: killed;
+ * -ENOMEM.
  */
 int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,
 			const struct vrfm_subscribe *args)
 {
-	int ret = vrfm_subscribe_check(args);
+	int ret = vrfm_subscribe_check(ring->vdev, args);
 
 	if (ret)
 		return ret;
 	if (READ_ONCE(ring->vdev->gone))
 		return -ENODEV;
-	mutex_lock(&ring->control);
+	ret = mutex_lock_killable(&ring->control);
+	if (ret)
+		return ret;
 	if (args->flags == VRFM_SUB_REMOVE)
 		ret = vrfm_subs_remove(ring, &args->cookie);
 	else

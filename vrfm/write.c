@@ -23,6 +23,7 @@
 
 #include "compat.h"
 #include "link.h"
+#include "ring.h"
 #include "trace.h"
 #include "write.h"
 
@@ -376,9 +377,12 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 	vrfm_mem_store(vdev, offset, buf, len,
 		       dark ? VRFM_OWN_KEEP : VRFM_OWN_SET);
 	trace_vrfm_write(vdev->unit, offset, len, dark);
+	vdev->serial += !dark;
+	/* Notify rings first: the answer of a peer is a later write. */
+	if (vrfm_ranges_are_wanted())
+		vrfm_rings_stored(vdev, offset, len);
 	if (dark)
 		return;
-	vdev->serial++;
 	list_for_each_entry(link, &vdev->links, entry)
 		vrfm_link_update(link, offset, buf, len, block);
 }

@@ -342,11 +342,20 @@ struct vrfm_status {
 #define VRFM_REC_LOST 1
 /* Type of a record about an event, see &vrfm_record.event. */
 #define VRFM_REC_EVENT 2
+/* Type of a record about written bytes, see &vrfm_record.written. */
+#define VRFM_REC_WRITTEN 3
 /* Type of a record about the state of a peer, see &vrfm_record.link. */
 #define VRFM_REC_LINK 4
+/* Type of a record about the load of an image, see &vrfm_record.image. */
+#define VRFM_REC_IMAGE 5
 
-/* Flag of a record: it covers several changes, and shows the last one. */
+/*
+ * Flag of a record: it covers several changes. A WRITTEN has the hull of all
+ * bytes; other records show the last change.
+ */
 #define VRFM_REC_MERGED 1
+/* Flag of %VRFM_REC_WRITTEN: this node wrote the bytes. */
+#define VRFM_REC_OWN 4
 /* Flag of %VRFM_REC_EVENT: no event, but the end of a %VRFM_SUB_TAKE. */
 #define VRFM_REC_CANCELLED 8
 
@@ -356,12 +365,16 @@ struct vrfm_status {
 /**
  * struct vrfm_record - a record of a ring
  * @type: VRFM_REC_...; programs must skip types that they do not know
- * @flags: %VRFM_REC_MERGED, %VRFM_REC_CANCELLED
+ * @flags: %VRFM_REC_MERGED, %VRFM_REC_OWN, %VRFM_REC_CANCELLED
  * @slots: number of slots of 64 bytes that the record takes, with this one
  * @node: event: id of the sender; fault: id of the peer that the fault
- *	concerns; link: id of the peer; %VRFM_REC_NO_NODE: none, as for RESET
- * @reserved0: 0
- * @reserved1: 0
+ *	concerns; link: id of the peer; written: id of the writer;
+ *	%VRFM_REC_NO_NODE: none, as for RESET, or several writers
+ * @offset: %VRFM_REC_WRITTEN: offset of the first byte that was written; 0 in
+ *	other records, like @length and @serial
+ * @length: number of bytes from the first to the last that was written
+ * @serial: number of the last write, as its writer counts them; 0 if several
+ *	nodes wrote
  * @time_ns: time when the record was put into the ring, on the clock of the
  *	ring, in ns
  * @cookie: cookie of the subscription; 0 in %VRFM_REC_PAD and %VRFM_REC_LOST
@@ -375,6 +388,14 @@ struct vrfm_status {
  * @link.flags: %VRFM_STATUS_PRESENT, %VRFM_PEER_SYNCED, %VRFM_PEER_MISSES_ALL;
  *	without %VRFM_STATUS_PRESENT: the node is no peer any more
  * @link.error: if DOWN: errno of the end of the last connection; 0: none
+ * @written: content of %VRFM_REC_WRITTEN
+ * @written.bytes: number of bytes that were written, at most 2^32 - 1. A byte
+ *	that was written twice counts twice
+ * @written.messages: number of messages, calls and pages that wrote the bytes;
+ *	more than 1 only with %VRFM_REC_MERGED
+ * @image: content of %VRFM_REC_IMAGE
+ * @image.state: 1: a load has begun, and words may change without a WRITTEN; 0:
+ *	the load has ended
  * @raw: the content as three words
  */
 struct vrfm_record {
@@ -382,8 +403,9 @@ struct vrfm_record {
 	__u16 flags;
 	__u16 slots;
 	__u16 node;
-	__u64 reserved0;
-	__u64 reserved1;
+	__u32 offset;
+	__u32 length;
+	__u64 serial;
 	__u64 time_ns;
 	__u64 cookie;
 	union {
@@ -399,6 +421,13 @@ struct vrfm_record {
 			__u32 flags;
 			__u32 error;
 		} link;
+		struct {
+			__u32 bytes;
+			__u32 messages;
+		} written;
+		struct {
+			__u32 state;
+		} image;
 		__u64 raw[3];
 	};
 };
@@ -408,6 +437,8 @@ struct vrfm_record {
 #define VRFM_RING_SLOTS_MAX 1048576
 #define VRFM_RING_SUBS_MAX 64
 #define VRFM_RING_WAKE_US_MAX 1000000
+/* Largest number of bytes in all ranges of a ring. */
+#define VRFM_RING_RANGE_MAX 4194304
 /* Largest number of rings of an open file, and of a device. */
 #define VRFM_RINGS_PER_FILE 16
 #define VRFM_RINGS_PER_DEVICE 64
@@ -475,8 +506,8 @@ struct vrfm_ring_user {
 };
 
 /*
- * Flag of a ring: events or states of peers wait for free slots. Release
- * records, and call VRFM_RING_ENTER, poll() or read().
+ * Flag of a ring: events, states of peers, or notices of writes wait for free
+ * slots. Release records, and call VRFM_RING_ENTER, poll() or read().
  */
 #define VRFM_RING_MORE 1
 /* Flag: records were dropped, and no VRFM_REC_LOST reports them yet. */
@@ -491,8 +522,8 @@ struct vrfm_ring_user {
  * @tail: index behind the last record
  * @flags: %VRFM_RING_MORE, %VRFM_RING_LOST, %VRFM_RING_GONE
  * @lost: number of records that were dropped since the ring was created
- * @merged: number of changes of peers that have no record of their own, because
- *	a later change replaced them
+ * @merged: number of changes that have no record of their own, because a later
+ *	change replaced them or merged with them
  * @reserved0: 0
  * @slots: number of slots
  * @reserved1: 0
@@ -521,23 +552,29 @@ struct vrfm_ring_kernel {
 
 /* Kinds of subscriptions. */
 #define VRFM_SUB_EVENTS 1
+#define VRFM_SUB_RANGE 2
 #define VRFM_SUB_LINKS 3
 
 /* Flag: remove all subscriptions of the ring that have this cookie. */
 #define VRFM_SUB_REMOVE 1
 /* Flag of %VRFM_SUB_EVENTS: take the events instead of copying them. */
 #define VRFM_SUB_TAKE 2
+/* Flag of %VRFM_SUB_RANGE: report the writes of this node as well. */
+#define VRFM_SUB_OWN 4
 
 /**
  * struct vrfm_subscribe - let a ring get records, or no more
- * @what: %VRFM_SUB_EVENTS or %VRFM_SUB_LINKS; with %VRFM_SUB_REMOVE: 0
- * @flags: %VRFM_SUB_REMOVE or %VRFM_SUB_TAKE
- * @reserved0: 0
+ * @what: %VRFM_SUB_EVENTS, %VRFM_SUB_RANGE or %VRFM_SUB_LINKS; with
+ *	%VRFM_SUB_REMOVE: 0
+ * @flags: %VRFM_SUB_REMOVE, %VRFM_SUB_TAKE or %VRFM_SUB_OWN
+ * @offset: RANGE: offset of the first byte; otherwise 0
+ * @length: RANGE: number of bytes, not 0; otherwise 0
  * @cookie: value that the records of this subscription have
  * @events: EVENTS: types of events: bit mask, 1 << enum rfm2g_event
  * @reserved1: 0
  * @nodes: bit mask of the nodes: senders of events, peers that faults concern,
- *	or peers of LINKS; all 0: every node. A RESET has no sender, and matches
+ *	peers of LINKS, or writers; all 0: every node. The mask does not matter
+ *	for the writes of this node, see %VRFM_SUB_OWN. A RESET has no sender, and matches
  *	any mask. With %VRFM_SUB_TAKE: 0
  *
  * EVENTS: without %VRFM_SUB_TAKE, the ring gets a copy of each event, also while
@@ -548,6 +585,13 @@ struct vrfm_ring_kernel {
  * events stay in the queue. RFM2G_CANCEL_EVENT ends it for a type with a record
  * that has the flag %VRFM_REC_CANCELLED.
  *
+ * RANGE: the ring gets a record for each message, call, and page with stores
+ * through mappings that writes into the range, whether or not it changes a value.
+ * If the ring is full, these records merge. The command returns when no peer
+ * writes directly into the range any more. While an image is loaded, words may
+ * change without such a record: read the range when %VRFM_REC_IMAGE has reported
+ * the end of the load.
+ *
  * LINKS: the ring gets a record for each peer with its present state, and one
  * for each change. If the ring is full, the newest state of each peer follows
  * later.
@@ -555,7 +599,8 @@ struct vrfm_ring_kernel {
 struct vrfm_subscribe {
 	__u32 what;
 	__u32 flags;
-	__u32 reserved0[2];
+	__u32 offset;
+	__u32 length;
 	__u64 cookie;
 	__u32 events;
 	__u32 reserved1;
@@ -631,7 +676,9 @@ struct vrfm_enter {
 /*
  * On a ring. Argument: struct vrfm_subscribe. EALREADY: a task or a ring already
  * waits for one of the types. ENOENT: no subscription has the cookie. ENOSPC:
- * VRFM_RING_SUBS_MAX subscriptions. ENOMEM.
+ * VRFM_RING_SUBS_MAX subscriptions. E2BIG: more than VRFM_RING_RANGE_MAX bytes
+ * in ranges. ETIMEDOUT: a peer did not answer, as for VRFM_CLAIM. EINTR: the
+ * task was killed. ENOMEM.
  */
 #define VRFM_RING_SUBSCRIBE _IOW(VRFM_MAGIC, 10, struct vrfm_subscribe)
 /*

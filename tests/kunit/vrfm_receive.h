@@ -155,6 +155,8 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/queue.c"
 #include "../../vrfm/ringbuf.c"
 #include "../../vrfm/sub.c"
+#include "../../vrfm/notice.c"
+#include "../../vrfm/range.c"
 #include "../../vrfm/catchup.c"
 #include "../../vrfm/direct_path.c"
 #include "../../vrfm/peers_ioctl.c"

@@ -117,12 +117,15 @@ static void ring_fill(uint8_t *bytes)
 /* Fill in a subscription, or a removal: sometimes with one wrong word. */
 static void subscribe_fill(uint8_t *bytes)
 {
-	const uint32_t flags = any() % 4 ? 0 : 1 + any() % 2, what = flags == 1 ? 0 : 1 + 2 * (any() % 2);
+	const uint32_t flags = any() % 4 ? 0 : 1u << any() % 3, what = flags == 1 ? 0 : 1 + any() % 3;
 	const uint32_t events = what == 1 ? 1 + any() % 0xFFF : 0;
+	const uint32_t range[2] = { any() % MEMORY, 1 + any() % 8192 };
 
 	memset(bytes, 0, 64);
 	memcpy(bytes, &what, 4);
 	memcpy(bytes + 4, &flags, 4);
+	if (what == 2)
+		memcpy(bytes + 8, range, 8);
 	bytes[16] = any() % 8;
 	memcpy(bytes + 24, &events, 4);
 	if (any() % 8 == 0)

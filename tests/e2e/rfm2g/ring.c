@@ -81,6 +81,17 @@ static void serve(uint32_t type, uint32_t first, uint32_t count)
 	}
 }
 
+static void write_bytes(uint32_t offset, uint32_t len)
+{
+	static char bytes[65536];
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		bytes[i] = (offset + i) % 26 + 'a';
+	if (len > sizeof(bytes) || pwrite(fd, bytes, len, offset) != len)
+		err(2, "write");
+}
+
 static int do_serve(char **arg)
 {
 	uint32_t done = memory[DONE / 4], type = 0;
@@ -93,7 +104,9 @@ static int do_serve(char **arg)
 		}
 		done = memory[ASK / 4];
 		type = memory[ASK / 4 + 1];
-		if (type != STOP)
+		if (type == WRITE)
+			write_bytes(memory[ASK / 4 + 2], memory[ASK / 4 + 3]);
+		else if (type != STOP)
 			serve(type, memory[ASK / 4 + 2], memory[ASK / 4 + 3]);
 		if (pwrite(fd, &done, 4, DONE) != 4 || fsync(fd))
 			err(2, "answer");
@@ -160,8 +173,8 @@ static void copies_events(void)
 	request(INTR1, 1000, 3);
 	request(INTR2, 1, 1);
 	record = ring.records[0];
-	is(record.time_ns / 1000000 >= begin && record.time_ns / 1000000 <= now_ms() && !record.zero[0] &&
-	   !record.zero[1], "copy: time of the event on the clock of the ring");
+	is(record.time_ns / 1000000 >= begin && record.time_ns / 1000000 <= now_ms() && !record.offset &&
+	   !record.length && !record.serial, "copy: time of the event on the clock of the ring");
 	is(are_events(&ring, INTR1, 1000, 3, 77) && is_empty(&ring), "copy: three events of a disabled type in order");
 	is(are_events(&other, INTR1, 1000, 3, 78) && is_empty(&other), "copy: the same events in a second ring");
 	counts(0, stats(INTR1).count, "copy: events of a disabled type are not counted");
@@ -643,6 +656,7 @@ static int do_gone(char **arg)
 
 	subscribe(&ring, SUB_EVENTS, SUB_TAKE, 3, 1 << INTR1);
 	subscribe(&other, SUB_LINKS, 0, 4, 0);
+	call(other.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_RANGE, .length = 8192 });
 	waiter_start(&waiter, &ring, BY_ENTER, 2);
 	close(open(arg[0], O_CREAT | O_WRONLY, 0600));
 	pthread_join(waiter.thread, NULL);
@@ -679,7 +693,9 @@ static int use_ring(void)
 	kernel = mmap(NULL, ring.args.kernel_len, PROT_READ, MAP_SHARED, ring.fd, KERNEL_AT);
 	good = kernel != MAP_FAILED && !subscribe(&ring, SUB_LINKS, 0, 1, 0) &&
 	       !subscribe(&ring, SUB_EVENTS, SUB_TAKE, 2, 1 << INTR1) &&
-	       !subscribe(&ring, SUB_EVENTS, 0, 3, 1 << INTR1) && !enter(&ring, 1, 1000);
+	       !subscribe(&ring, SUB_EVENTS, 0, 3, 1 << INTR1) &&
+	       !call(ring.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_RANGE, .length = 131072 }) &&
+	       !enter(&ring, 1, 1000);
 	if (kernel != MAP_FAILED)
 		munmap(kernel, ring.args.kernel_len);
 	close(ring.fd);

@@ -26,9 +26,9 @@
 #define ENTER 0xC020EA0B
 #define KERNEL_AT 0x10000000
 
-enum { REC_PAD, REC_LOST, REC_EVENT, REC_LINK = 4 };
-enum { SUB_EVENTS = 1, SUB_LINKS = 3, SUB_REMOVE = 1, SUB_TAKE = 2 };
-enum { MERGED = 1, CANCELLED = 8 };
+enum { REC_PAD, REC_LOST, REC_EVENT, REC_WRITTEN, REC_LINK, REC_IMAGE };
+enum { SUB_EVENTS = 1, SUB_RANGE, SUB_LINKS, SUB_REMOVE = 1, SUB_TAKE = 2, SUB_OWN = 4 };
+enum { MERGED = 1, OWN = 4, CANCELLED = 8 };
 enum { MORE = 1, LOST = 2, GONE = 4 };
 enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
 #define NO_NODE 0xFFFF
@@ -57,11 +57,18 @@ struct kernel {
 
 struct record {
 	uint16_t type, flags, slots, node;
-	uint64_t zero[2], time_ns, cookie;
+	uint32_t offset, length;
+	uint64_t serial, time_ns, cookie;
 	uint32_t what[6];
 };
 
-struct subscribe { uint32_t what, flags, zero[2]; uint64_t cookie; uint32_t events, zero1; uint64_t nodes[4]; };
+struct subscribe {
+	uint32_t what, flags, offset, length;
+	uint64_t cookie;
+	uint32_t events, zero1;
+	uint64_t nodes[4];
+};
+
 struct enter { uint32_t zero, records, zero1[2]; uint64_t timeout_ns, zero2; };
 
 static_assert(sizeof(struct ring_args) == 64, "layout");
@@ -214,10 +221,12 @@ static inline void drain(const struct ring *ring)
 /*
  * Words of the memory: the program on node 2 writes a request of four words at ASK: its number, the type of events, the
  * data of the first event, and the number of events. The server on node 1 writes each event's data at DATA before it
- * sends the event, and the number of the request at DONE afterwards.
+ * sends the event, and the number of the request at DONE afterwards. The type WRITE requests a write instead: its
+ * offset, and its length of at most 64 KiB. Byte n of the memory becomes n % 26 + 'a'.
  */
 enum { ASK = 0, DONE = 64, DATA = 128 };
 #define STOP 255
+#define WRITE 254
 
 /* Let the server send events, and wait until they have arrived. */
 static inline void request(uint32_t type, uint32_t first, uint32_t count)

@@ -75,7 +75,7 @@ static void bad_subscriptions(void)
 
 	gives(EFAULT, call(ring.fd, SUBSCRIBE, bad_address), "subscribe: an invalid address");
 	for (i = 0; i < 8; i++)
-		if (i != SUB_EVENTS && i != SUB_LINKS)
+		if (i != SUB_EVENTS && i != SUB_LINKS && i != SUB_RANGE)
 			ret |= subscribe(&ring, i, 0, 1, 1) != EINVAL;
 	is(!ret, "subscribe: unknown kinds");
 	for (i = 2; i < 32; i++)
@@ -90,12 +90,12 @@ static void bad_subscriptions(void)
 	gives(EINVAL, subscribe(&ring, 0, SUB_REMOVE, 1, 1), "subscribe: removal with events");
 	gives(EINVAL, subscribes(&ring, (struct subscribe){ .flags = SUB_REMOVE, .nodes[3] = 1 }),
 	      "subscribe: removal with nodes");
-	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .zero[0] = 1 }),
-	      "subscribe: the first reserved word");
-	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .zero[1] = 1 }),
-	      "subscribe: the second reserved word");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .offset = 1 }),
+	      "subscribe: events with an offset");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .length = 1 }),
+	      "subscribe: events with a length");
 	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .zero1 = 1 }),
-	      "subscribe: the third reserved word");
+	      "subscribe: the reserved word");
 	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .flags = SUB_TAKE, .nodes[0] = 2 }),
 	      "subscribe: events of one node are taken");
 	gives(ENOENT, subscribe(&ring, 0, SUB_REMOVE, 1, 0), "subscribe: removal of nothing");
@@ -106,6 +106,41 @@ static void bad_subscriptions(void)
 	gives(0, subscribe(&ring, 0, SUB_REMOVE, 31, 0), "subscribe: two subscriptions of one cookie are removed");
 	gives(0, subscribe(&ring, SUB_EVENTS, 0, 1, 1) + subscribe(&ring, SUB_EVENTS, 0, 1, 1), "subscribe: two again");
 	gives(ENOSPC, subscribe(&ring, SUB_EVENTS, 0, 1, 1), "subscribe: and not three");
+	ring_close(&ring);
+}
+
+static int range(const struct ring *ring, uint32_t flags, uint32_t offset, uint32_t length, uint32_t events)
+{
+	return subscribes(ring, (struct subscribe){ .what = SUB_RANGE, .flags = flags, .offset = offset,
+						    .length = length, .events = events, .cookie = length });
+}
+
+static void bad_ranges(void)
+{
+	const uint32_t size = 1048576;
+	struct ring ring = ring_open(64);
+	int i, ret = 0;
+
+	gives(EINVAL, range(&ring, 0, 0, 0, 0), "range: no byte");
+	gives(EINVAL, range(&ring, 0, 0, size + 1, 0), "range: more than the memory");
+	gives(EINVAL, range(&ring, 0, size, 1, 0), "range: behind the memory");
+	gives(EINVAL, range(&ring, 0, 4096, UINT32_MAX - 4000, 0), "range: an end beyond 32 bits");
+	gives(EINVAL, range(&ring, 0, 0, 1, 1), "range: with events");
+	gives(EINVAL, range(&ring, SUB_TAKE, 0, 1, 0), "range: taken");
+	gives(EINVAL, range(&ring, 8, 0, 1, 0), "range: an unknown flag");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .flags = SUB_REMOVE, .length = 1 }),
+	      "range: removal with a length");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = SUB_LINKS, .flags = SUB_OWN }),
+	      "range: links with own writes");
+	gives(0, range(&ring, SUB_OWN, size - 1, 1, 0), "range: the last byte");
+	for (i = 0; i < 3; i++)
+		ret |= range(&ring, 0, 0, size, 0);
+	is(!ret, "range: 3145729 bytes");
+	gives(E2BIG, range(&ring, 0, 0, size, 0), "range: more than 4 MiB");
+	gives(0, range(&ring, 0, 0, size - 1, 0), "range: exactly 4 MiB");
+	gives(E2BIG, range(&ring, 0, 0, 1, 0), "range: one byte more");
+	gives(0, subscribe(&ring, 0, SUB_REMOVE, size, 0), "range: 3 MiB are removed");
+	gives(0, range(&ring, 0, 0, size, 0), "range: a MiB after the removal");
 	ring_close(&ring);
 }
 
@@ -297,7 +332,10 @@ static int call_ring(struct chaos *chaos, uint64_t *state)
 	size_t i;
 	int ret;
 
-	switch (any(state) % 8) {
+	switch (any(state) % 9) {
+	case 8:
+		ret = range(ring, any(state) % 2 * SUB_OWN, any(state) % 4096, any(state) % 8, 0);
+		break;
 	case 0:
 		ret = read(ring->fd, records, any(state) % sizeof(records)) < 0 ? errno : 0;
 		break;
@@ -417,6 +455,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[2], "calls")) {
 		bad_rings();
 		bad_subscriptions();
+		bad_ranges();
 		bad_enters();
 		bad_mappings();
 		too_many();

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rings: programs get events and states of peers by rings. A ring copies events, or takes them as the waiter of their type.
-# Overflow is counted, and neither a state of a peer nor a taken event is lost. Readers wait by count and by time. A program
+# rings: programs get events, states of peers, and notices of writes by rings. A ring copies events, or takes them as the
+# waiter of their type. Overflow is counted, and neither a state of a peer nor a taken event nor a notice is lost. Readers wait by count and by time. A program
 # that writes any value into its ring at any time harms only its own ring. A ring outlives its device.
 #
 #   node 1 (sends events) <---> node 2 (has rings)
@@ -12,7 +12,7 @@
 # long: uml-debug stock-6.1
 # alone: debug-6.1
 # load: krdma vrfm
-# programs: rfm2g/rfm rfm2g/ring rfm2g/ringbad
+# programs: rfm2g/rfm rfm2g/ring rfm2g/ringbad rfm2g/ringrange
 # append: ncpus=1
 # guarantees: G3 G10
 # timeout: 600
@@ -66,6 +66,39 @@ links() {
 	fi
 }
 
+# Node 1 removes its peer, writes a word, and adds the peer again while node 2 follows the word.
+resyncs() {
+	local file=/exchange/resyncs
+	if ((NODE == 1)); then
+		until [[ -e $file ]]; do sleep 0.05; done
+		check "node 1 removes its peer before a resync" rmdir "$config/peers/2"
+		check "node 1 writes a word for a peer that is absent" rfm poke 524288 4711
+		check "node 1 adds its peer again for a resync" rfm_peer 2
+	else
+		results /add/ringrange "$RFM" resync $file
+	fi
+	check "node $NODE is linked after a resync" within 60 rfm_joined
+	barrier resynced
+}
+
+# Node 1 creates its device again, and loads the image of node 2, while a program on node 1 follows a word.
+loads() {
+	local file=/tmp/ring-loads
+	if ((NODE == 1)); then
+		check "node 1 removes its device before a load" rfm_unmake
+		rfm_neighbours=' '
+		check "node 1 creates a device without peers" rfm_make 1M keepalive_ms=10000 overload_us=20000000
+		rfm_neighbours=
+		/add/ringrange "$RFM" image $file >"$results/image" &
+		until [[ -e $file ]]; do sleep 0.05; done
+		check "node 1 adds its peer for a load" rfm_peer 2
+		wait $!
+		results cat "$results/image"
+	fi
+	check "node $NODE is linked after a load" within 60 rfm_joined
+	barrier loaded
+}
+
 going() {
 	local file=/tmp/ring-going-$NODE
 	rm -f "$file"
@@ -81,9 +114,12 @@ going() {
 linked
 served events /add/ring "$RFM" events
 served waits /add/ring "$RFM" waits
+served ranges /add/ringrange "$RFM" ranges
 ((NODE != 2)) || results /add/ringbad "$RFM" calls
 served hostile /add/ringbad "$RFM" hostile
 links
+resyncs
+loads
 ((NODE != 2)) || going
 ((NODE != 1)) || { barrier over; check "node 1 removes its device" rfm_unmake; }
 same_resources "$before" "no RDMA resource is left"
