@@ -12,8 +12,9 @@
 
 #include "link.h"
 
-static void vrfm_link_event_locked(struct vrfm_link *link,
-				   const struct vrfm_wired_event *event)
+/* Fill a message, which the caller pushes. */
+static void vrfm_link_pack_event_locked(struct vrfm_link *link,
+					const struct vrfm_wired_event *event)
 {
 	struct vrfm_slot *slot;
 
@@ -22,7 +23,6 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 	slot->event = *event;
 	vrfm_pack_event(&slot->pack, event);
 	slot->closed = true;
-	vrfm_link_push_locked(link);
 }
 
 /**
@@ -39,7 +39,8 @@ void vrfm_link_events_locked(struct vrfm_link *link)
 	lockdep_assert_held(&link->vdev->write_lock);
 	lockdep_assert_held(&link->lock);
 	for (i = 0; i < n; i++)
-		vrfm_link_event_locked(link, &link->backlog.events[i]);
+		vrfm_link_pack_event_locked(link, &link->backlog.events[i]);
+	vrfm_link_push_locked(link);
 	WRITE_ONCE(link->backlog.n, link->backlog.n - n);
 	memmove(link->backlog.events, link->backlog.events + n,
 		link->backlog.n * sizeof(*link->backlog.events));
@@ -66,16 +67,40 @@ void vrfm_link_events(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_event - send an event to the peer
- * @link: link, which must have room if it is READY
- * @event: enum rfm2g_event
- * @data: data of the event
+ * vrfm_link_event_locked - fill a message with an event, or let the event wait
+ * @link: link, which must have room if it is READY; its lock and
+ *	vrfm_dev.write_lock are held. The caller pushes the message
+ * @event: event
  *
  * An absent peer does not get the event. If the peer is behind, up to
  * %VRFM_QUEUE_DEPTH events wait for room, in order, and others are dropped. The
  * caller does not wait. Only a peer that has not caught up lacks room. Such a
  * peer would hold the event until it has caught up, so it loses nothing by the
  * delay.
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_link_event_locked(struct vrfm_link *link,
+			    const struct vrfm_wired_event *event)
+{
+	lockdep_assert_held(&link->vdev->write_lock);
+	lockdep_assert_held(&link->lock);
+	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
+		vrfm_link_pack_event_locked(link, event);
+	else if (link->conn.cb && link->backlog.n < VRFM_QUEUE_DEPTH)
+		link->backlog.events[link->backlog.n++] = *event;
+	else if (link->conn.cb)
+		link->counts.events_dropped++;
+}
+
+/**
+ * vrfm_link_event - send an event to the peer
+ * @link: link, which must have room if it is READY
+ * @event: enum rfm2g_event
+ * @data: data of the event
+ *
+ * The event has the number &vrfm_dev.event_number. If it cannot be sent at once,
+ * see vrfm_link_event_locked().
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -88,12 +113,8 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 
 	lockdep_assert_held(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
-	if (link->conn.cb && !link->backlog.n && vrfm_link_free_locked(link))
-		vrfm_link_event_locked(link, &wired);
-	else if (link->conn.cb && link->backlog.n < VRFM_QUEUE_DEPTH)
-		link->backlog.events[link->backlog.n++] = wired;
-	else if (link->conn.cb)
-		link->counts.events_dropped++;
+	vrfm_link_event_locked(link, &wired);
+	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
 }
 

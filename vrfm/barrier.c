@@ -8,6 +8,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/refcount.h>
 
@@ -16,16 +17,48 @@
 #include "write.h"
 
 /**
- * struct vrfm_mark - message that a peer must acknowledge to end a wait
- * @link: link of the peer, with a reference
- * @ups: number of the connection that has the message
- * @sequence: sequence of the message
+ * vrfm_marks_alloc - allocate marks for all peers of a device
+ *
+ * Context: may sleep.
+ * Return: the marks; NULL if there is no memory.
  */
-struct vrfm_mark {
-	struct vrfm_link *link;
-	u64 ups;
-	u64 sequence;
-};
+struct vrfm_mark *vrfm_marks_alloc(void)
+{
+	return kvcalloc(RFM2G_NODE_MAX, sizeof(struct vrfm_mark), GFP_KERNEL);
+}
+
+/**
+ * vrfm_mark_set - mark a message to a peer that is READY
+ * @mark: mark, which gets a reference to @link
+ * @link: link of the peer
+ * @sequence: sequence of the message
+ *
+ * Context: vrfm_dev.write_lock is held.
+ */
+void vrfm_mark_set(struct vrfm_mark *mark, struct vrfm_link *link, u64 sequence)
+{
+	lockdep_assert_held(&link->vdev->write_lock);
+	mark->sequence = sequence;
+	mark->ups = link->counts.ups;
+	mark->link = link;
+	refcount_inc(&link->refs);
+}
+
+/**
+ * vrfm_marks_free - free marks, and drop their references
+ * @marks: marks, or NULL
+ * @n: number of marks that are set
+ *
+ * Context: may sleep.
+ */
+void vrfm_marks_free(struct vrfm_mark *marks, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		vrfm_link_put(marks[i].link);
+	kvfree(marks);
+}
 
 static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 			 u32 *absent)
@@ -46,11 +79,7 @@ static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 			++*absent;
 			continue;
 		}
-		marks[n].sequence = vrfm_link_probe(link);
-		marks[n].ups = link->counts.ups;
-		marks[n].link = link;
-		refcount_inc(&link->refs);
-		n++;
+		vrfm_mark_set(&marks[n++], link, vrfm_link_probe(link));
 	}
 	rt_mutex_unlock(&vdev->write_lock);
 	return n;
@@ -80,13 +109,23 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	return has;
 }
 
-/*
- * Wait for all peers until a common deadline, and count the results. The timer
- * has a high resolution, because a wait in ticks could end a whole tick early,
- * and a millisecond may be less than a tick.
+/**
+ * vrfm_marks_wait - wait until peers have applied marked messages
+ * @vdev: device
+ * @marks: marks
+ * @n: number of marks
+ * @flush: has the timeout; the numbers of peers are added to those in it
+ *
+ * All peers have a common deadline. The timer has a high resolution, because a
+ * wait in ticks could end a whole tick early, and a millisecond may be less than
+ * a tick.
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: a peer is READY but does not answer; -EINTR: killed;
+ * -ENODEV: the device was destroyed.
  */
-static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
-			   int n, struct vrfm_flush *flush)
+int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks, int n,
+		    struct vrfm_flush *flush)
 {
 	bool forever = flush->timeout_ms == VRFM_FOREVER;
 	ktime_t end = ktime_add_ms(ktime_get(), flush->timeout_ms);
@@ -133,20 +172,18 @@ static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush)
 {
 	struct vrfm_mark *marks;
-	int i, n, ret;
+	int n, ret;
 
 	flush->reached = 0;
 	flush->behind = 0;
 	flush->absent = 0;
 	if (list_empty(&vdev->links))
 		return 0;
-	marks = kvcalloc(RFM2G_NODE_MAX, sizeof(*marks), GFP_KERNEL);
+	marks = vrfm_marks_alloc();
 	if (!marks)
 		return -ENOMEM;
 	n = vrfm_mark_all(vdev, marks, &flush->absent);
 	ret = n < 0 ? n : vrfm_marks_wait(vdev, marks, n, flush);
-	for (i = 0; i < n; i++)
-		vrfm_link_put(marks[i].link);
-	kvfree(marks);
+	vrfm_marks_free(marks, max(n, 0));
 	return ret;
 }

@@ -650,6 +650,20 @@ static int vrfm_ioctl_unwait(const struct vrfm_call *call)
 	return 0;
 }
 
+/* Execute a batch, and copy the results to the program, also after an error. */
+static int vrfm_ioctl_batch(const struct vrfm_call *call)
+{
+	struct vrfm_batch batch;
+	int ret;
+
+	BUILD_BUG_ON(sizeof(batch) != 48);
+	BUILD_BUG_ON(sizeof(struct vrfm_op) != 64);
+	if (copy_from_user(&batch, call->user, sizeof(batch)))
+		return -EFAULT;
+	ret = vrfm_batch(call->vdev, &batch, vrfm_call_nowait(call));
+	return copy_to_user(call->user, &batch, sizeof(batch)) ? -EFAULT : ret;
+}
+
 /* Commands of vrfm, indexed by _IOC_NR() of the command. */
 static const struct vrfm_command vrfm_own_commands[] = {
 	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
@@ -661,6 +675,7 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[7] = { VRFM_POLL_EVENTS, vrfm_ioctl_poll_events },
 	[8] = { VRFM_UNWAIT, vrfm_ioctl_unwait },
 	[9] = { VRFM_RING, vrfm_ioctl_ring_create },
+	[12] = { VRFM_BATCH, vrfm_ioctl_batch, 0, true },
 };
 
 /*

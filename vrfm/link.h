@@ -23,6 +23,7 @@
 #include <krdma.h>
 
 #include "map.h"
+#include "ops.h"
 #include "priv.h"
 #include "rate.h"
 
@@ -730,6 +731,7 @@ int vrfm_window_init(struct vrfm_link *link);
 void vrfm_window_free(struct vrfm_link *link);
 u32 vrfm_link_free_locked(const struct vrfm_link *link);
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
+bool vrfm_link_has_free(struct vrfm_link *link, u32 n);
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
 u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
@@ -744,10 +746,17 @@ bool vrfm_link_pull(struct vrfm_link *link, u32 first, const u64 *digests,
 /* backlog.c */
 void vrfm_link_events_locked(struct vrfm_link *link);
 void vrfm_link_events(struct vrfm_link *link);
+void vrfm_link_event_locked(struct vrfm_link *link,
+			    const struct vrfm_wired_event *event);
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
 void vrfm_link_events_again(struct vrfm_link *link);
 
+/* link_ops.c */
+void vrfm_link_ops(struct vrfm_link *link, const struct vrfm_ops *ops,
+		   bool answer);
+
 /* missed.c */
+void vrfm_link_missed(struct vrfm_link *link);
 void vrfm_link_miss_own(struct vrfm_link *link);
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,

@@ -67,11 +67,16 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 		vrfm_link_miss_own(link);
 }
 
-/*
- * Update the status page after words were missed, and let the peer catch up. A
- * peer that was left behind catches up only after its penalty.
+/**
+ * vrfm_link_missed - update the status page after words were missed, and let the
+ * peer catch up
+ * @link: link
+ *
+ * A peer that was left behind catches up only after its penalty.
+ *
+ * Context: vrfm_dev.write_lock is held.
  */
-static void vrfm_link_missed(struct vrfm_link *link)
+void vrfm_link_missed(struct vrfm_link *link)
 {
 	vrfm_status_lost(link);
 	if (link->state == VRFM_SYNCING &&

@@ -360,6 +360,19 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 }
 
 /**
+ * vrfm_link_has_free - check whether some messages can be sent at once
+ * @link: link; the caller holds vrfm_dev.write_lock
+ * @n: number of messages
+ *
+ * Return: true if they can, or if the link is not READY and needs no room.
+ */
+bool vrfm_link_has_free(struct vrfm_link *link, u32 n)
+{
+	lockdep_assert_held(&link->vdev->write_lock);
+	return link->state != VRFM_READY || vrfm_link_free_locked(link) >= n;
+}
+
+/**
  * vrfm_link_append_locked - append a run, and open messages as needed
  * @link: link with room for the run, with its lock held
  * @type: %VRFM_WIRE_UPDATE or %VRFM_WIRE_IMAGE

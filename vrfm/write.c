@@ -145,7 +145,8 @@ static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 		if (!vrfm_is_needed(need, link))
 			continue;
 		overload = &link->overload;
-		overload->awaited = !vrfm_link_has_room(link, need->len);
+		overload->awaited = !vrfm_link_has_room(link, need->len) ||
+				    !vrfm_link_has_free(link, need->messages);
 		/*
 		 * Record the time when the link first lacked room. Room for a
 		 * shorter run does not clear the record, because a longer run
@@ -387,8 +388,14 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 		vrfm_link_update(link, offset, buf, len, block);
 }
 
-/* Set the "own data" bit, as if the write had come back around the ring. */
-static void vrfm_accepted(struct vrfm_dev *vdev)
+/**
+ * vrfm_accepted - set the "own data" bit, as if a write had come back around the
+ * ring
+ * @vdev: device
+ *
+ * Context: process context; vrfm_dev.write_lock is not held.
+ */
+void vrfm_accepted(struct vrfm_dev *vdev)
 {
 	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
 

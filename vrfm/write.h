@@ -19,11 +19,13 @@ struct vrfm_wait {
 /**
  * struct vrfm_need - room that a step needs before it is accepted
  * @len: number of bytes of a run; 0 for an event or a probe
+ * @messages: number of free messages that a batch needs; otherwise 0
  * @node: peer whose link must have the room, or %RFM2G_NODE_ALL
  * @even_dark: room is needed even while the transmitter is off
  */
 struct vrfm_need {
 	u32 len;
+	u32 messages;
 	u32 node;
 	bool even_dark;
 };
@@ -40,8 +42,29 @@ static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 	return (struct vrfm_wait){ .nowait = nowait };
 }
 
+/**
+ * struct vrfm_mark - message that a peer must acknowledge to end a wait
+ * @link: link of the peer, with a reference
+ * @ups: number of the connection that has the message
+ * @sequence: sequence of the message
+ */
+struct vrfm_mark {
+	struct vrfm_link *link;
+	u64 ups;
+	u64 sequence;
+};
+
 /* barrier.c */
+struct vrfm_mark *vrfm_marks_alloc(void);
+void vrfm_mark_set(struct vrfm_mark *mark, struct vrfm_link *link,
+		   u64 sequence);
+int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks, int n,
+		    struct vrfm_flush *flush);
+void vrfm_marks_free(struct vrfm_mark *marks, int n);
 int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
+
+/* batch.c */
+int vrfm_batch(struct vrfm_dev *vdev, struct vrfm_batch *args, bool nowait);
 
 /* scan.c */
 int vrfm_scan_init(struct vrfm_dev *vdev);
@@ -59,6 +82,7 @@ int vrfm_write_lock_for(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			struct vrfm_wait *wait);
 int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
 void vrfm_writers_suspend(bool suspending);
+void vrfm_accepted(struct vrfm_dev *vdev);
 int vrfm_switching(struct vrfm_dev *vdev);
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait);

@@ -632,6 +632,88 @@ struct vrfm_enter {
 	__u64 reserved2;
 };
 
+/* Operations of a batch. */
+#define VRFM_OP_WRITE 1
+#define VRFM_OP_INLINE 2
+#define VRFM_OP_EVENT 4
+
+/* Flag of an operation: the batch continues with the next operation. */
+#define VRFM_OP_MORE 1
+/* Flag of a batch: wait until all peers that are READY have applied it. */
+#define VRFM_OP_ACKED 4
+/* Flag of a batch: do not send earlier stores into mappings first. */
+#define VRFM_OP_NOFLUSH 8
+
+/* Value of &vrfm_op.node: all other nodes. */
+#define VRFM_OP_ALL_NODES 0xFFFF
+
+/* Limits of a batch: operations, bytes of all writes, and events. */
+#define VRFM_BATCH_OPS 64
+#define VRFM_BATCH_BYTES 65536
+#define VRFM_BATCH_EVENTS 8
+/* Largest number of bytes of %VRFM_OP_INLINE. */
+#define VRFM_OP_BYTES 32
+
+/**
+ * struct vrfm_op - an operation of a batch
+ * @op: %VRFM_OP_WRITE, %VRFM_OP_INLINE or %VRFM_OP_EVENT
+ * @flags: %VRFM_OP_MORE in all operations of a batch except the last
+ * @node: EVENT: id of the receiver, or %VRFM_OP_ALL_NODES; otherwise 0
+ * @offset: WRITE, INLINE: offset of the first byte in the memory; EVENT: 0
+ * @length: number of bytes: WRITE: 1 to %VRFM_BATCH_BYTES; INLINE: 1 to
+ *	%VRFM_OP_BYTES; EVENT: 0
+ * @event: EVENT: type of the event, up to INTR4: enum rfm2g_event; otherwise 0
+ * @source: WRITE: address of the bytes; otherwise 0
+ * @cookie: value of the program; %VRFM_BATCH ignores it
+ * @data: INLINE: the bytes; EVENT: the data of the event in the first 4 bytes,
+ *	in the byte order of the host. All other bytes are 0
+ */
+struct vrfm_op {
+	__u8 op;
+	__u8 flags;
+	__u16 node;
+	__u32 offset;
+	__u32 length;
+	__u32 event;
+	__u64 source;
+	__u64 cookie;
+	__u8 data[VRFM_OP_BYTES];
+};
+
+/**
+ * struct vrfm_batch - write several blocks and send events in one step
+ * @ops: address of the operations, an array of &struct vrfm_op
+ * @count: number of operations, 1 to %VRFM_BATCH_OPS
+ * @flags: %VRFM_OP_ACKED, %VRFM_OP_NOFLUSH
+ * @timeout_ms: with %VRFM_OP_ACKED: limit of the wait for acknowledgments;
+ *	%VRFM_FOREVER: no limit. Otherwise 0
+ * @failed: result: after EINVAL, E2BIG and EFAULT the index of the invalid
+ *	operation; otherwise 0
+ * @serial: result: number of the batch among the writes of this node; without
+ *	writes, and while the transmitter is off: of the last write before it
+ * @reached: result: number of peers that have applied the batch, like the next
+ *	two with %VRFM_OP_ACKED only
+ * @behind: result: number of peers that are READY, and have not applied it yet
+ * @absent: result: number of peers that are not READY
+ * @reserved: 0
+ *
+ * The whole batch is checked before it has an effect. Then it is one write with
+ * one number: no other write of this node comes between its operations, and each
+ * peer gets them in their order. Peers and readers may see a part of a batch.
+ */
+struct vrfm_batch {
+	__u64 ops;
+	__u32 count;
+	__u32 flags;
+	__u32 timeout_ms;
+	__u32 failed;
+	__u64 serial;
+	__u32 reached;
+	__u32 behind;
+	__u32 absent;
+	__u32 reserved;
+};
+
 /*
  * Argument: struct vrfm_flush. ETIMEDOUT: not all peers have the stores. EINTR:
  * the task was killed. While the call sends stores, it may wait for a slow peer
@@ -687,5 +769,13 @@ struct vrfm_enter {
  * would wait. ENODEV: the device was removed, and all records are released.
  */
 #define VRFM_RING_ENTER _IOWR(VRFM_MAGIC, 11, struct vrfm_enter)
+/*
+ * Argument: struct vrfm_batch. EINVAL: an invalid member or operation. E2BIG:
+ * too many operations, bytes, events, or messages to a peer. EFAULT: the bytes
+ * cannot be read. EAGAIN: O_NONBLOCK is set, and the call would wait for a peer.
+ * ENOMEM. After these errors the batch has no effect. ETIMEDOUT: done, and not
+ * all peers have applied it. EINTR: the task was killed.
+ */
+#define VRFM_BATCH _IOWR(VRFM_MAGIC, 12, struct vrfm_batch)
 
 #endif /* _UAPI_VRFM_H */

@@ -234,7 +234,7 @@ static void fuzz_exit(struct kunit *test)
 }
 
 /* Add another link, which is READY. Return NULL if there is no memory. */
-static struct vrfm_link *add_link(struct fuzz *f, u32 node)
+static __maybe_unused struct vrfm_link *add_link(struct fuzz *f, u32 node)
 {
 	const struct vrfm_peer peer = {
 		.node = node, .overload_us = VRFM_OVERLOAD_DEVICE,
@@ -253,7 +253,7 @@ static struct vrfm_link *add_link(struct fuzz *f, u32 node)
 	return link;
 }
 
-static void free_link(struct vrfm_link *link)
+static __maybe_unused void free_link(struct vrfm_link *link)
 {
 	list_del(&link->entry);
 	vrfm_link_put(link);
@@ -305,8 +305,8 @@ static void receive(struct kunit *test, struct fuzz *f, bool written)
 	f->link->request.pulled.count = 0;
 }
 
-static void say(struct kunit *test, struct fuzz *f, struct vrfm_pack *pack,
-		u8 type, u8 flags)
+static __maybe_unused void say(struct kunit *test, struct fuzz *f,
+			       struct vrfm_pack *pack, u8 type, u8 flags)
 {
 	const struct vrfm_head head = {
 		.type = type, .flags = flags, .sequence = ++f->sequence,

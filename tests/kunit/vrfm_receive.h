@@ -142,6 +142,8 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/mapper.c"
 #include "../../vrfm/write.c"
 #include "../../vrfm/barrier.c"
+#include "../../vrfm/ops.c"
+#include "../../vrfm/link_ops.c"
 #include "../../vrfm/history.c"
 #include "../../vrfm/resync_state.c"
 #include "../../vrfm/proc.c"

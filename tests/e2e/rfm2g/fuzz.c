@@ -74,8 +74,9 @@ static uint64_t number(void)
 #define OWN_RING 0xC040EA09
 #define OWN_SUBSCRIBE 0x4040EA0A
 #define OWN_ENTER 0xC020EA0B
+#define OWN_BATCH 0xC030EA0C
 static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM,
-					OWN_POLL_EVENTS, OWN_UNWAIT, OWN_RING, OWN_SUBSCRIBE, OWN_ENTER };
+					OWN_POLL_EVENTS, OWN_UNWAIT, OWN_RING, OWN_SUBSCRIBE, OWN_ENTER, OWN_BATCH };
 #define OWN_COMMANDS (sizeof(own_commands) / sizeof(*own_commands))
 
 static uint32_t command(void)
@@ -96,7 +97,7 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 
 	if (cmd == WAIT_FOR_EVENT)
 		memcpy(bytes + 8, &timeout, sizeof(timeout));
-	else if (cmd == OWN_WATCH)
+	else if (cmd == OWN_WATCH || (cmd == OWN_BATCH && bytes[12] & 4))
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
 	else if (cmd == OWN_ENTER)
 		memcpy(bytes + 16, &(uint64_t){ timeout * 1000000 }, sizeof(uint64_t));
@@ -130,6 +131,34 @@ static void subscribe_fill(uint8_t *bytes)
 	memcpy(bytes + 24, &events, 4);
 	if (any() % 8 == 0)
 		bytes[any() % 64] = any();
+}
+
+/* Fill in a batch of one to four operations in the buffer: sometimes with one wrong byte. */
+static void batch_fill(uint8_t *bytes, uint8_t *buffer)
+{
+	const uint32_t count = 1 + any() % 4, flags = any() % 4 ? 0 : any() % 16, timeout = flags & 4 ? any() % 3 : 0;
+	const uint64_t ops = (uintptr_t)buffer;
+	uint32_t i;
+
+	memset(buffer, 0, 64 * count);
+	for (i = 0; i < count; i++) {
+		const uint32_t op = 1u << any() % 3, more = i + 1 < count;
+		const uint32_t words[4] = { op | more << 8 | (op == 4 ? 2 << 16 : 0), op == 4 ? 0 : any() % MEMORY,
+					    op == 4 ? 0 : 1 + any() % 32, op == 4 ? any() % 5 : 0 };
+
+		memcpy(buffer + 64 * i, words, sizeof(words));
+		if (op == 1)
+			memcpy(buffer + 64 * i + 16, &ops, 8);
+	}
+	if (any() % 4 == 0)
+		buffer[any() % (64 * count)] = any();
+	memset(bytes, 0, 48);
+	memcpy(bytes, &ops, 8);
+	memcpy(bytes + 8, &count, 4);
+	memcpy(bytes + 12, &flags, 4);
+	memcpy(bytes + 16, &timeout, 4);
+	if (any() % 8 == 0)
+		bytes[any() % 48] = any();
 }
 
 /*
@@ -174,6 +203,8 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 	} else if (cmd == OWN_ENTER && any() % 8) {
 		memset(bytes, 0, 32);
 		bytes[4] = any();
+	} else if (cmd == OWN_BATCH && any() % 8) {
+		batch_fill(bytes, buffer);
 	}
 }
 

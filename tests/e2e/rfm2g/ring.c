@@ -9,8 +9,8 @@
  *   links FILE      follow the link with node 1: create FILE when it is ready, and wait until it was down and is ready
  *                   again; print a line for each case
  *   gone FILE       create FILE, and wait until the device is removed; print a line for each case
- *   failing         use a ring repeatedly. The Nth repetition lets the Nth allocation fail. The exit status is 0 if a
- *                   ring works at the end. This needs a kernel with fault injection
+ *   failing         use a ring and a batch repeatedly. The Nth repetition lets the Nth allocation fail. The exit
+ *                   status is 0 if a ring works at the end. This needs a kernel with fault injection
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -680,7 +680,16 @@ static int do_gone(char **arg)
 
 /* ---- failing allocations ---- */
 
-/* Create, map, subscribe and close a ring. Return whether every call succeeds. */
+/* Execute a batch that writes four bytes at 4096, and wait until the peer has it. Return whether it succeeds. */
+static int use_batch(void)
+{
+	uint64_t op[8] = { OP_INLINE | 4096ull << 32, 4 };
+	uint64_t batch[6] = { (uintptr_t)op, 1 | (uint64_t)OP_ACKED << 32, 1000 };
+
+	return !call(fd, BATCH, batch);
+}
+
+/* Create, map, subscribe and close a ring, and execute a batch. Return whether every call succeeds. */
 static int use_ring(void)
 {
 	struct ring ring;
@@ -699,7 +708,7 @@ static int use_ring(void)
 	if (kernel != MAP_FAILED)
 		munmap(kernel, ring.args.kernel_len);
 	close(ring.fd);
-	return good;
+	return good && use_batch();
 }
 
 static int do_failing(char **arg)

@@ -6,14 +6,14 @@
 # limit, and random calls. Programs of 32 bits and of 64 bits read the words of each other. User-mode Linux runs no
 # programs of 32 bits.
 #
-#   each node for itself: abi-32, fuzz-32, own-32, ringbad-32 ---> /dev/rfm2gN
+#   each node for itself: abi-32, fuzz-32, own-32, ringbad-32, batch-32 ---> /dev/rfm2gN
 #   node 1 (32 bits) <--- vrfm ---> node 2 (64 bits)
 #
 # kernels: stock-6.1
 # long: stock-6.12 stock-new
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
-# narrow: rfm2g/abi rfm2g/fuzz rfm2g/rfm rfm2g/own rfm2g/ringbad
+# narrow: rfm2g/abi rfm2g/fuzz rfm2g/rfm rfm2g/own rfm2g/ringbad rfm2g/batch
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh
@@ -77,5 +77,6 @@ done
 alone 1M fuzz-32 "$RFM" 20000 "$RANDOM$RANDOM"
 alone 1M own-32 "$RFM" alone
 alone 1M ringbad-32 "$RFM" calls
+alone 1M batch-32 "$RFM" calls
 linked
 finish
