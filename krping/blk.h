@@ -3,13 +3,15 @@
  * krping_blk: disks that send the requests of programs to a server by RDMA.
  *
  * A command of /proc/krping_blk creates a disk (blk_disk.c), which has a local
- * storage and a connection (blk_link.c), or a server (blk_server.c), which has
- * a target (blk_target.c) and connections (blk_conn.c).
+ * storage and a connection (blk_link.c, or blk_raw.c with bio_raw), or a server
+ * (blk_server.c), which has a target (blk_target.c) and connections
+ * (blk_conn.c).
  *
  * Locks, from the outermost to the innermost: krping_blk_mutex (list of disks
  * and servers), krping_blk_server.lock (connections and images of a server),
  * krping_blk_link.post (order of requests), krping_blk_link.lock (slots, state),
- * krping_blk_conn.lock (received requests).
+ * krping_blk_conn.lock (received requests). krping_blk_raw.post is outside of
+ * krping_blk_raw.lock (connection).
  */
 #ifndef KRPING_BLK_H
 #define KRPING_BLK_H
@@ -33,6 +35,7 @@
 
 struct dentry;
 struct krping_blk_link;
+struct krping_blk_raw;
 struct krping_blk_server;
 struct krping_blk_store;
 
@@ -47,7 +50,8 @@ struct krping_blk_store;
  * @ios: memory of &struct krping_blk_io
  * @refs: one of the creator, and one of each request in flight
  * @idle: completed when @refs is 0
- * @link: connection to the server
+ * @link: connection to the server, or NULL with bio_raw
+ * @raw: connection to the peer with bio_raw, or NULL
  */
 struct krping_blk_disk {
 	const struct krping_blk_opts *opts;
@@ -60,6 +64,7 @@ struct krping_blk_disk {
 	refcount_t refs;
 	struct completion idle;
 	struct krping_blk_link *link;
+	struct krping_blk_raw *raw;
 };
 
 /**
@@ -191,6 +196,14 @@ int krping_blk_link_send(struct krping_blk_link *link,
 void krping_blk_link_end_io(struct krping_blk_link *link,
 			    struct krping_blk_io *io);
 void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link);
+
+/* blk_raw.c */
+struct krping_blk_raw *krping_blk_raw_create(struct krping_blk_disk *disk);
+int krping_blk_raw_start(struct krping_blk_raw *raw);
+void krping_blk_raw_stop(struct krping_blk_raw *raw);
+void krping_blk_raw_destroy(struct krping_blk_raw *raw);
+int krping_blk_raw_send(struct krping_blk_raw *raw, struct krping_blk_io *io);
+void krping_blk_raw_show(struct seq_file *m, struct krping_blk_raw *raw);
 
 /* blk_disk.c */
 void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status);

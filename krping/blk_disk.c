@@ -24,6 +24,58 @@
 /* Number of requests for which memory is reserved. */
 #define KRPING_BLK_IOS 64
 
+/* ---- connection ---- */
+
+static int krping_blk_peer_create(struct krping_blk_disk *disk)
+{
+	struct krping_blk_raw *raw;
+	struct krping_blk_link *link;
+
+	if (disk->opts->raw) {
+		raw = krping_blk_raw_create(disk);
+		if (IS_ERR(raw))
+			return PTR_ERR(raw);
+		disk->raw = raw;
+		return 0;
+	}
+	link = krping_blk_link_create(disk);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	disk->link = link;
+	return 0;
+}
+
+static int krping_blk_peer_start(struct krping_blk_disk *disk)
+{
+	return disk->raw ? krping_blk_raw_start(disk->raw) :
+			   krping_blk_link_start(disk->link);
+}
+
+static int krping_blk_peer_send(struct krping_blk_disk *disk,
+				struct krping_blk_io *io)
+{
+	return disk->raw ? krping_blk_raw_send(disk->raw, io) :
+			   krping_blk_link_send(disk->link, io);
+}
+
+static void krping_blk_peer_stop(struct krping_blk_disk *disk)
+{
+	if (disk->raw)
+		krping_blk_raw_stop(disk->raw);
+	else
+		krping_blk_link_stop(disk->link);
+}
+
+static void krping_blk_peer_destroy(struct krping_blk_disk *disk)
+{
+	if (disk->raw)
+		krping_blk_raw_destroy(disk->raw);
+	else
+		krping_blk_link_destroy(disk->link);
+}
+
+/* ---- requests ---- */
+
 static void krping_blk_disk_put(struct krping_blk_disk *disk)
 {
 	if (refcount_dec_and_test(&disk->refs))
@@ -142,7 +194,7 @@ static blk_status_t krping_blk_ram_do(struct krping_blk_store *store,
 	return BLK_STS_NOTSUPP;
 }
 
-/* ---- requests ---- */
+/* ---- submission ---- */
 
 static struct krping_blk_io *krping_blk_io_alloc(struct krping_blk_disk *disk,
 						 struct bio *bio,
@@ -190,7 +242,7 @@ static void krping_blk_submit_bio(struct bio *bio)
 		return;
 	}
 	if (krping_blk_disk_sends(disk, bio, op))
-		ret = krping_blk_link_send(disk->link, io);
+		ret = krping_blk_peer_send(disk, io);
 	if (ret) {
 		krping_blk_io_put(io, errno_to_blk_status(ret));
 	} else if (disk->store) {
@@ -339,19 +391,17 @@ int krping_blk_disk_create(const struct krping_blk_opts *opts,
 	ret = krping_blk_backing_open(disk);
 	if (ret)
 		goto err_exit_ios;
-	disk->link = krping_blk_link_create(disk);
-	if (IS_ERR(disk->link)) {
-		ret = PTR_ERR(disk->link);
-		goto err_close_backing;
-	}
-	ret = krping_blk_link_start(disk->link) ?: krping_blk_gendisk_add(disk);
+	ret = krping_blk_peer_create(disk);
 	if (ret)
-		goto err_destroy_link;
+		goto err_close_backing;
+	ret = krping_blk_peer_start(disk) ?: krping_blk_gendisk_add(disk);
+	if (ret)
+		goto err_destroy_peer;
 	*result = disk;
 	return 0;
 
-err_destroy_link:
-	krping_blk_link_destroy(disk->link);
+err_destroy_peer:
+	krping_blk_peer_destroy(disk);
 err_close_backing:
 	krping_blk_backing_close(disk);
 err_exit_ios:
@@ -387,10 +437,10 @@ void krping_blk_disk_destroy(struct krping_blk_disk *disk, bool force)
 {
 	if (force) {
 		blk_mark_disk_dead(disk->gd);
-		krping_blk_link_stop(disk->link);
+		krping_blk_peer_stop(disk);
 	}
 	del_gendisk(disk->gd);
-	krping_blk_link_destroy(disk->link);
+	krping_blk_peer_destroy(disk);
 	krping_blk_disk_put(disk);
 	wait_for_completion(&disk->idle);
 	put_disk(disk->gd);
@@ -412,6 +462,10 @@ void krping_blk_disk_show(struct seq_file *m, struct krping_blk_disk *disk)
 		[KRPING_BLK_TAP] = "tap",
 	};
 
-	seq_printf(m, "client %s mode=%s", disk->name, modes[disk->opts->mode]);
-	krping_blk_link_show(m, disk->link);
+	seq_printf(m, "client %s mode=%s", disk->name,
+		   disk->raw ? "raw" : modes[disk->opts->mode]);
+	if (disk->raw)
+		krping_blk_raw_show(m, disk->raw);
+	else
+		krping_blk_link_show(m, disk->link);
 }

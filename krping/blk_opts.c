@@ -24,6 +24,9 @@
 #define KRPING_BLK_TIMEOUT_MAX_MS (10 * 60 * 1000)
 #define KRPING_BLK_BLOCK_DEFAULT_MS 60000
 #define KRPING_BLK_CAP_DEFAULT BIT_ULL(30)
+/* Memory of the peer that the predecessor of this module used. */
+#define KRPING_BLK_RADDR_DEFAULT 0x61000000
+#define KRPING_BLK_RKEY_DEFAULT 1
 #define KRPING_BLK_OPS_DEFAULT						\
 	(BIT(KRPING_BLK_WRITE) | BIT(KRPING_BLK_DISCARD) |		\
 	 BIT(KRPING_BLK_FLUSH) | BIT(KRPING_BLK_ZEROES))
@@ -43,6 +46,7 @@
  *	"NAME=degrade"
  * @KRPING_BLK_OPT_OPS: "NAME=LETTERS", a letter for each operation
  * @KRPING_BLK_OPT_RANGE: "NAME=A-B" sets the range of the filter
+ * @KRPING_BLK_OPT_MAP: "NAME=fixed" or "NAME=linear"
  * @KRPING_BLK_OPT_TARGET: "NAME=mem", "NAME=null" or "NAME=bdev:PATH"
  */
 enum krping_blk_opt_type {
@@ -58,6 +62,7 @@ enum krping_blk_opt_type {
 	KRPING_BLK_OPT_ONFAIL,
 	KRPING_BLK_OPT_OPS,
 	KRPING_BLK_OPT_RANGE,
+	KRPING_BLK_OPT_MAP,
 	KRPING_BLK_OPT_TARGET,
 };
 
@@ -86,6 +91,11 @@ static const struct krping_blk_opt krping_blk_opt_table[] = {
 	{ "bio_dev", KRPING_BLK_OPT_DEV },
 	{ "bio_name", KRPING_BLK_OPT_TEXT, KRPING_BLK_AT(name),
 	  .max = KRPING_BLK_NAME_MAX },
+	{ "bio_raw", KRPING_BLK_OPT_FLAG, KRPING_BLK_AT(raw) },
+	{ "bio_raddr", KRPING_BLK_OPT_BIG, KRPING_BLK_AT(raddr), 0, U64_MAX },
+	{ "bio_rkey", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(rkey), 0, U32_MAX },
+	{ "bio_map", KRPING_BLK_OPT_MAP },
+	{ "bio_verify", KRPING_BLK_OPT_FLAG, KRPING_BLK_AT(verify) },
 	{ "bio_mode", KRPING_BLK_OPT_MODE },
 	{ "bio_full", KRPING_BLK_OPT_FULL },
 	{ "bio_onfail", KRPING_BLK_OPT_ONFAIL },
@@ -214,6 +224,12 @@ static int krping_blk_opt_onfail(struct krping_blk_opts *opts,
 	return 0;
 }
 
+static int krping_blk_opt_map(struct krping_blk_opts *opts, const char *text)
+{
+	opts->linear = !strcmp(text, "linear");
+	return opts->linear || !strcmp(text, "fixed") ? 0 : -EINVAL;
+}
+
 static int krping_blk_opt_ops(struct krping_blk_opts *opts, const char *text)
 {
 	opts->filter.ops = 0;
@@ -284,6 +300,8 @@ static int krping_blk_opt_set(struct krping_blk_opts *opts,
 		return krping_blk_opt_ops(opts, value);
 	case KRPING_BLK_OPT_RANGE:
 		return krping_blk_opt_range(opts, value);
+	case KRPING_BLK_OPT_MAP:
+		return krping_blk_opt_map(opts, value);
 	case KRPING_BLK_OPT_TARGET:
 		return krping_blk_opt_target(opts, value);
 	default:
@@ -348,6 +366,13 @@ static int krping_blk_opts_check(const struct krping_blk_opts *opts)
 		wrong = "bio_dev is missing";
 	else if (!krping_blk_name_is_valid(opts->name))
 		wrong = "bio_name must be blockdev, or krpblk and a suffix";
+	else if (opts->raw && (opts->mode != KRPING_BLK_SYNC ||
+			       opts->policy != KRPING_BLK_FAIL))
+		wrong = "bio_raw needs bio_mode=sync and bio_onfail=fail";
+	else if (!opts->raw && (opts->linear || opts->verify))
+		wrong = "bio_map and bio_verify need bio_raw";
+	else if (opts->raw && opts->cap > U64_MAX - opts->raddr)
+		wrong = "bio_raddr plus bio_cap exceeds 64 bits";
 	else if (opts->drop && opts->mode != KRPING_BLK_ASYNC)
 		wrong = "bio_full=drop needs bio_mode=async";
 	else if (opts->policy == KRPING_BLK_BLOCK &&
@@ -386,6 +411,8 @@ int krping_blk_opts_parse(char *text, struct krping_blk_opts *opts)
 		.block_ms = KRPING_BLK_BLOCK_DEFAULT_MS,
 		.filter.ops = KRPING_BLK_OPS_DEFAULT,
 		.cap = KRPING_BLK_CAP_DEFAULT,
+		.raddr = KRPING_BLK_RADDR_DEFAULT,
+		.rkey = KRPING_BLK_RKEY_DEFAULT,
 	};
 	text = strim(text);
 	while ((word = strsep(&text, ","))) {
@@ -394,6 +421,18 @@ int krping_blk_opts_parse(char *text, struct krping_blk_opts *opts)
 		ret = ret ?: error;
 	}
 	return ret ?: krping_blk_opts_check(opts);
+}
+
+/**
+ * krping_blk_raw_address - return the address in the peer's memory
+ * @opts: command with bio_raw
+ * @offset: first byte of a request, within the disk
+ *
+ * Return: the address for the data of the request.
+ */
+u64 krping_blk_raw_address(const struct krping_blk_opts *opts, u64 offset)
+{
+	return opts->linear ? opts->raddr + offset : opts->raddr;
 }
 
 /**

@@ -127,6 +127,12 @@ struct krping_blk_subject {
  * @backing: client: local storage
  * @ram: KRPING_BLK_RAM: capacity in bytes
  * @path: path of the device for KRPING_BLK_STACK or KRPING_BLK_BDEV
+ * @raw: client: the peer is no server of krping_blk, see blk_raw.c
+ * @raddr: @raw: address in the memory of the peer
+ * @rkey: @raw: key of this memory
+ * @linear: @raw: data at offset N of the disk go to @raddr + N; false: all data
+ *	go to @raddr
+ * @verify: @raw: read the data back, and compare
  * @name: client: name of the disk; "": krpblk and the first free number
  * @mode: client: see &enum krping_blk_mode
  * @policy: client: see &enum krping_blk_policy
@@ -135,13 +141,14 @@ struct krping_blk_subject {
  * @depth: client: number of requests that may wait for their acknowledgment
  * @slot: client: maximum number of bytes of a request
  * @timeout_ms: client: time limit for an acknowledgment
- * @bad_crc: client: number of the write that is sent with a wrong checksum, for
- *	tests; 0: none
+ * @bad_crc: client: number of the write that is sent with a wrong checksum, or
+ *	that is compared with other data if @raw is set, for tests; 0: none
  * @bad_ack: server: number of the acknowledgment that is sent with a wrong
  *	sequence number, for tests; 0: none
  * @filter: client: requests that go to the server
  * @target: server: see &enum krping_blk_target
- * @cap: KRPING_BLK_MEM: maximum capacity of all images together, in bytes
+ * @cap: KRPING_BLK_MEM: maximum capacity of all images together, in bytes;
+ *	@raw: bytes of the peer's memory from @raddr on
  */
 struct krping_blk_opts {
 	u32 role;
@@ -154,6 +161,11 @@ struct krping_blk_opts {
 	u32 backing;
 	u64 ram;
 	char path[KRPING_BLK_PATH_MAX];
+	bool raw;
+	u64 raddr;
+	u32 rkey;
+	bool linear;
+	bool verify;
 	char name[KRPING_BLK_NAME_MAX];
 	u32 mode;
 	u32 policy;
@@ -170,6 +182,7 @@ struct krping_blk_opts {
 };
 
 int krping_blk_opts_parse(char *text, struct krping_blk_opts *opts);
+u64 krping_blk_raw_address(const struct krping_blk_opts *opts, u64 offset);
 bool krping_blk_filter_matches(const struct krping_blk_filter *filter,
 			       const struct krping_blk_subject *subject);
 

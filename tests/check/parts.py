@@ -226,7 +226,7 @@ def with_programs(names, kernel, argv, script, limit, level=0):
     """Return a function that runs SCRIPT on machines that have the compiled programs in /add."""
     def run(log):
         found = [*[compiled(name) for name in names["programs"]], *narrow(names["narrow"]),
-                 *[compiled(name, libraries=("-libverbs",)) for name in names["verbs"]],
+                 *[compiled(name, libraries=("-lrdmacm", "-libverbs")) for name in names["verbs"]],
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
         added = [item for file in found for item in ("--add", file)]
         return on_machines(kernel, [*argv, *added, *script], limit, level)(log)

@@ -164,7 +164,7 @@ static void krping_blk_status_is_an_errno(struct kunit *test)
 
 static int krping_blk_parse(const char *command, struct krping_blk_opts *opts)
 {
-	char text[256];
+	char text[512];
 
 	strscpy(text, command, sizeof(text));
 	return krping_blk_opts_parse(text, opts);
@@ -196,6 +196,30 @@ static void krping_blk_commands_are_parsed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, opts.force);
 }
 
+static void krping_blk_raw_addresses(struct kunit *test)
+{
+	static const char linear[] =
+		"client,addr=a,port=7,bio_dev=ram:2M,bio_raw,bio_verify,bio_map=linear\n";
+	static const char high[] =
+		"client,addr=a,port=7,bio_dev=ram:2M,bio_raw,bio_rkey=0xfffffffe,bio_raddr=64G";
+	struct krping_blk_opts opts;
+
+	KUNIT_ASSERT_EQ(test, krping_blk_parse("client,addr=a,port=7,bio_dev=ram:2M,bio_raw",
+					       &opts), 0);
+	KUNIT_EXPECT_TRUE(test, opts.raw);
+	KUNIT_EXPECT_EQ(test, opts.rkey, 1);
+	KUNIT_EXPECT_FALSE(test, opts.verify);
+	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 0), 0x61000000);
+	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 4096), 0x61000000);
+	KUNIT_ASSERT_EQ(test, krping_blk_parse(linear, &opts), 0);
+	KUNIT_EXPECT_TRUE(test, opts.verify);
+	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 4096), 0x61001000);
+	KUNIT_ASSERT_EQ(test, krping_blk_parse(high, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.rkey, 0xfffffffe);
+	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 0),
+			64ULL << 30);
+}
+
 static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 {
 	static const char *const commands[] = {
@@ -225,6 +249,13 @@ static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 		"client,addr=a,port=1,bio_dev=ram:2048T",
 		"client,addr=a,port=1,bio_dev=stack:",
 		"client,addr=a,port=1,bio_dev=disk:x",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_map=linear",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_verify",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_map=3",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_mode=async",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_onfail=block",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_rkey=0x100000000",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_raddr=0xffffffffffffffff",
 		"server,port=1,bio_target=tape", "server,port=1,bio_cap=1",
 	};
 	struct krping_blk_opts opts;
@@ -325,6 +356,7 @@ static struct kunit_case krping_blk_cases[] = {
 	KUNIT_CASE(krping_blk_hello_limits),
 	KUNIT_CASE(krping_blk_status_is_an_errno),
 	KUNIT_CASE(krping_blk_commands_are_parsed),
+	KUNIT_CASE(krping_blk_raw_addresses),
 	KUNIT_CASE(krping_blk_invalid_commands_are_refused),
 	KUNIT_CASE(krping_blk_filter_selects),
 	KUNIT_CASE(krping_blk_dirty_chunks),

@@ -3,128 +3,26 @@
 # Author: The krdma developers
 #
 # krping-blk: disks of krping_blk. The image of the server equals the disk after writes, flushes, discards and writes of
-# zeroes, with each target, in each mode, and below ext4. Filters select requests. Wrong checksums, wrong acknowledgments, full servers
-# and lost servers have clear results.
+# zeroes, with each target, in each mode, and below ext4. Filters select requests. Wrong checksums, wrong acknowledgments,
+# full servers and lost servers have clear results. With bio_raw, the data are in the memory of any RDMA target.
 #
 #   node 1 (server) <--- writes --- node 2 (client)
 #
 # kernels: uml
-# long: stock-6.1 stock-new uml/siw uml-debug
+# long: stock-6.1 stock-new uml/siw uml/ntr uml-debug
 # load: krdma krdma_test krping_blk
+# add: blk-lib.sh ../../Documentation/krping.rst
+# programs: ../../samples/krping/write_data
+# verbs: krping/rawpeer
 # timeout: 600
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
+# shellcheck source=tests/e2e/krping/blk-lib.sh
+. blk-lib.sh
 
 network_ready
 mount_debugfs
-server=$(addr4 1)
-port=7700
-# Nodes may share a kernel, and with it the names of disks and devices.
-work=/tmp/blk-$NODE
-mkdir -p "$work"
-
-# blk COMMAND: run a command of krping_blk. Succeeds if write() succeeds. Sets "said" to the error.
-blk() {
-	said=$( { echo "$1" >/proc/krping_blk; } 2>&1)
-}
-
-# blk_fails ERROR COMMAND: a command fails with this error.
-blk_fails() {
-	! blk "$2" && [[ $said == *"$1"* ]]
-	ok $? "\"${2#*,port=}\" fails: $1 (${said##*: })"
-}
-
-# line PATTERN: print the last line of /proc/krping_blk that matches PATTERN. field NAME PATTERN: print a field of it.
-line() {
-	grep -E "$1" /proc/krping_blk | tail -n 1
-}
-
-field() {
-	local words
-	words=$(line "$2")
-	words=${words#*" $1="}
-	echo "${words%% *}"
-}
-
-# stop PATTERN [,force]: remove the disk or server whose line matches PATTERN.
-stop() {
-	local found
-	found=$(line "$1")
-	blk "stop=${found%% *}${2-}"
-}
-
-# serve OPTIONS: start the server on node 1, and let node 2 continue. unserve: stop it when node 2 has finished.
-serve() {
-	((NODE != 1)) || check "server,$1 starts" blk "server,addr=$server,port=$port,$1"
-	barrier serve
-}
-
-unserve() {
-	barrier unserve
-	((NODE != 1)) || check "the server stops" stop "server .*:$port"
-}
-
-# attach OPTIONS: create /dev/krpblkt on node 2.
-attach() {
-	check "client,$1 starts" blk "client,bio,addr=$server,port=$port,bio_name=krpblkt,$1"
-	within 5 test -b /dev/krpblkt
-}
-
-detach() {
-	check "the disk is removed" within 10 stop "client krpblkt"
-}
-
-# loop NAME SIZE: create a loop device with an empty file, and set "device" to its path.
-loop() {
-	modprobe -q loop
-	rm -f "$work/$1"
-	truncate -s "$2" "$work/$1"
-	device=$(losetup --find --show "$work/$1")
-}
-
-# random BYTES OFFSET: write random bytes to the disk, past the page cache, in pieces of 64 KiB or in one piece.
-random() {
-	local size=$1
-	[[ $1 != *[KM] ]] || size=64K
-	dd if=/dev/urandom of=/dev/krpblkt bs="$size" count="$1" seek="$2" iflag=count_bytes,fullblock \
-		oflag=seek_bytes,direct conv=notrunc 2>/dev/null
-}
-
-# sum_of FILE: print the checksum of a disk, of a device or of an image.
-sum_of() {
-	sha256sum <"$1" | cut -d ' ' -f 1
-}
-
-# exercise: write in each way that programs can.
-exercise() {
-	random 1M 0
-	random 512 512
-	random 3584 1049088
-	random 3M 2097152
-	dd if=/dev/zero of=/dev/krpblkt bs=1M count=1 seek=3 oflag=direct conv=notrunc 2>/dev/null
-	dd if=/dev/urandom of=/dev/krpblkt bs=4000 count=300 seek=1500 conv=notrunc,fsync 2>/dev/null
-	printf 'a\0b\0\0c' | dd of=/dev/krpblkt bs=1M seek=7 conv=notrunc,fsync 2>/dev/null
-	blkdiscard -f -o 131072 -l 200704 /dev/krpblkt
-	blkdiscard -f -z -o 4198400 -l 1049600 /dev/krpblkt
-	sync /dev/krpblkt
-}
-
-# same NAME: the image of the server equals the disk. On node 1, "image" is the path of the image.
-same() {
-	((NODE != 2)) || sum_of /dev/krpblkt >/exchange/blk-sum
-	barrier same-sum
-	((NODE != 1)) || check "$1: the image of the server equals the disk" test "$(sum_of "$image")" = "$(</exchange/blk-sum)"
-	barrier same-end
-}
-
-# image_of: set "image" to the path of the newest image of the server.
-image_of() {
-	local found
-	found=$(line "server .*:$port")
-	image=$(find /sys/kernel/debug/krping_blk/"${found%% *}" -type f -printf '%T@ %p\n' | sort -n | tail -n 1)
-	image=${image#* }
-}
 
 mem() {
 	serve bio_target=mem
@@ -206,7 +104,7 @@ send_all() {
 }
 
 # Each request needs the time of the delay until it is acknowledged.
-modes() {
+delays() {
 	serve bio_target=mem
 	if ((NODE == 2)); then
 		attach bio_dev=ram:1M
@@ -245,7 +143,13 @@ modes() {
 		ok $? "requests are dropped if no slot is free: $took ms, $(line "client krpblkt")"
 		network
 		detach
+	fi
+	unserve
+}
 
+modes() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
 		attach bio_dev=ram:1M,bio_mode=async,bio_badcrc=1
 		check "a write in mode async with a wrong checksum succeeds" random 4096 0
 		refused "Input/output error" "the next flush fails" sync /dev/krpblkt
@@ -274,21 +178,11 @@ modes() {
 	fi
 }
 
-is_down() {
-	[[ $(field state "client krpblkt") == down ]]
-}
-
-# writer: write random data to the disk until the file "stop" exists, and count the writes. Fails when a write fails.
-writer() {
-	local round=0
-	while [[ ! -e $work/stop ]]; do
-		random 64K $((round % 8 * 65536)) || return
-		echo $((++round)) >"$work/round"
-	done
-}
-
-goes_on() {
-	[[ $(<"$work/round") != "$1" ]]
+# resent_at_least: print the minimum number of requests that are sent again. An ntr device does not delay packets, so all
+# requests may be acknowledged when the connection is lost.
+resent_at_least() {
+	[[ $LINK == ntr ]]
+	echo $?
 }
 
 # The server stops and starts again while a program writes. With bio_onfail=block, the program only waits.
@@ -301,14 +195,14 @@ blocks() {
 		echo 0 >"$work/round"
 		writer &
 		# At each time, a request waits for its acknowledgment.
-		network delay 200ms
+		[[ $LINK == ntr ]] || network delay 200ms
 		check "a program writes" within 10 goes_on 0
 	fi
 	barrier block-writes
 	unserve
 	if ((NODE == 2)); then
 		check "the connection is lost" within 10 is_down
-		network
+		[[ $LINK == ntr ]] || network
 		sleep 0.5
 		was=$(<"$work/round")
 		check "the program waits" kill -0 $!
@@ -321,7 +215,7 @@ blocks() {
 		touch "$work/stop"
 		wait $!
 		ok $? "no write of the program fails"
-		(($(field resent "client krpblkt") > 0 && $(field failed "client krpblkt") == 0))
+		(($(resent_at_least) <= $(field resent "client krpblkt") && $(field failed "client krpblkt") == 0))
 		ok $? "requests without acknowledgment are sent again: $(line "client krpblkt")"
 	fi
 	barrier block-written
@@ -351,10 +245,6 @@ blocks() {
 	fi
 	unserve
 	((NODE != 1)) || losetup -d "$device"
-}
-
-is_clean() {
-	[[ $(field dirty "client krpblkt") == 0 ]]
 }
 
 # The server stops and starts again while a program writes. With bio_onfail=degrade, the program neither waits nor fails.
@@ -492,10 +382,6 @@ invalid_hellos() {
 	done
 }
 
-is_ready() {
-	[[ $(field state "client krpblkt") == ready ]]
-}
-
 # Requests pass through two servers on node 1: the target of the first is a disk of the second.
 chain() {
 	if ((NODE == 1)); then
@@ -578,8 +464,123 @@ lost() {
 	unserve
 }
 
-is_over() {
-	! kill -0 "$1" 2>/dev/null
+# raw_peer: start a target on node 1 that accepts each connection. Sets "image" to its memory, and on node 2 "key" to its
+# key. raw_peer_dies: kill it.
+raw_peer() {
+	if ((NODE == 1)); then
+		: >"$work/key"
+		/add/rawpeer "$server" 7703 1048576 >"$work/key" &
+		raw_pid=$!
+		check "a raw peer starts" within 10 test -s "$work/key"
+		cp "$work/key" /exchange/blk-key
+		image=/proc/$raw_pid/fd/3
+	fi
+	barrier raw-peer
+	key=$(</exchange/blk-key)
+}
+
+raw_peer_dies() {
+	kill -KILL "$raw_pid"
+	wait "$raw_pid" 2>/dev/null
+}
+
+# attach_raw OPTIONS: create /dev/krpblkt on node 2, with the raw peer.
+attach_raw() {
+	check "client,bio_raw,$1 starts" \
+		blk "client,bio,bio_raw,addr=$server,port=7703,bio_dev=ram:1M,bio_cap=1M,bio_name=krpblkt,$1"
+	within 5 test -b /dev/krpblkt
+}
+
+# The peer is no server, but memory with an address and a key.
+raw() {
+	raw_peer
+	if ((NODE == 2)); then
+		blk_fails "No space left" "client,bio_raw,bio_map=linear,addr=$server,port=7703,bio_dev=ram:2M,bio_cap=1M"
+		attach_raw "bio_map=linear,bio_verify,bio_rkey=$key"
+		check "random data are written" random 1M 0
+		check "a sector is written" random 512 512
+		check "zeroes are written" blkdiscard -f -z -o 262144 -l 400384 /dev/krpblkt
+		[[ $(field verified "client krpblkt") == $((1048576 + 512 + 400384)) ]]
+		ok $? "the written data are read back: $(line "client krpblkt")"
+	fi
+	barrier raw-written
+	same "bio_map=linear"
+	if ((NODE == 2)); then
+		detach
+		attach_raw "bio_rkey=$key"
+		check "a write in the middle of the disk succeeds" random 4096 524288
+		dd if=/dev/krpblkt bs=4096 skip=128 count=1 status=none >/exchange/blk-piece
+		detach
+	fi
+	barrier raw-fixed
+	((NODE != 1)) || check "bio_map=fixed: the write is at the begin of the peer's memory" \
+		cmp -n 4096 /exchange/blk-piece "$image"
+	barrier raw-compared
+	if ((NODE == 2)); then
+		attach_raw "bio_verify,bio_badcrc=2,bio_rkey=$key"
+		check "a write that is read back unchanged succeeds" random 4096 0
+		refused "Invalid or incomplete" "a write that is read back changed fails with EILSEQ" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		[[ $(field mismatches "client krpblkt") == 1 ]]
+		ok $? "the difference is counted: $(line "client krpblkt")"
+		detach
+		attach_raw "bio_rkey=$((key ^ 0x10000))"
+		refused "Input/output error" "a write with another key fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		check "the disk connects again" within 20 is_ready
+		detach
+		attach_raw "bio_rkey=$key,bio_timeout=5000"
+	fi
+	barrier raw-dies
+	((NODE != 1)) || raw_peer_dies
+	if ((NODE == 2)); then
+		check "the loss of a raw peer is noticed" within 20 is_down
+		refused "Input/output error" "a write without a raw peer fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		check "a read without a raw peer succeeds" dd if=/dev/krpblkt of=/dev/null bs=1M count=1 iflag=direct
+	fi
+	raw_peer
+	if ((NODE == 2)); then
+		check "the disk connects to the next raw peer" within 60 is_ready
+		detach
+	fi
+	barrier raw-ends
+	((NODE != 1)) || raw_peer_dies
+	barrier raw-ended
+	((NODE != 2)) || blk_fails "Connection refused" "client,bio_raw,addr=$server,port=7703,bio_dev=ram:1M"
+}
+
+# The commands of the page show the writes of one program.
+one_program() {
+	local image
+	if ((NODE == 1)); then
+		eval "$(page_commands krping.rst "Writes of one program" 1)"
+		ok $? "the server of the page starts"
+	fi
+	barrier page-server
+	if ((NODE == 2)); then
+		cd "$work" || return
+		{ head -c 5000 /dev/urandom; head -c 3000 /dev/zero; echo end; } >a.txt
+		eval "$(page_commands krping.rst "Writes of one program" 2)" >said
+		ok $? "the commands of the page succeed"
+		[[ $(grep -c "wrote 4096 bytes" said) == 1 && $(grep -c "wrote 3908 bytes" said) == 1 ]]
+		ok $? "write_data prints its writes: $(head -n 2 said | tr '\n' ' ')"
+		was=$(field bytes "client blockdev")
+		dd if=/dev/urandom of=/dev/blockdev bs=4096 count=1 seek=100 oflag=direct 2>/dev/null
+		[[ $was == 8192 && $(field bytes "client blockdev") == 8192 ]]
+		ok $? "only writes of write_data go to the server: $(line "client blockdev")"
+		cp a.txt /exchange/blk-file
+		cd /
+	fi
+	barrier page-written
+	if ((NODE == 1)); then
+		image=$(echo /sys/kernel/debug/krping_blk/"$(line "server .*:9998" | cut -d ' ' -f 1)"/*)
+		check "the server has the file with all its NULs" cmp -n 8004 /exchange/blk-file "$image"
+	fi
+	barrier page-compared
+	((NODE != 2)) || check "the disk of the page is removed" stop "client blockdev"
+	barrier page-removed
+	((NODE != 1)) || check "the server of the page stops" stop "server .*:9998"
 }
 
 commands() {
@@ -612,6 +613,8 @@ section commands
 section mem
 section bdev
 section ext4
+# An ntr device does not delay packets.
+[[ $LINK == ntr ]] || section delays
 section modes
 section blocks
 section degrades
@@ -619,4 +622,7 @@ section filters
 section faults
 section chain
 section lost
+section one_program
+# libibverbs does not know ntrdma, and bio_verify does not work on iWARP.
+[[ $LINK == ntr || $LINK == siw ]] || section raw
 finish
