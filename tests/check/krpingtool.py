@@ -32,8 +32,15 @@ WORDS = {
     "client 10.56.0.1 -U x samples=5": "client,addr=10.56.0.1,port=9999,samples=5",
     "stop all": "stop=all",
     "list": "list",
+    "blk server bio_target=null": "server,port=9998,bio_target=null",
+    "blk client 10.56.0.1 port=7 bio_dev=ram:64M": "client,addr=10.56.0.1,port=7,bio_dev=ram:64M",
+    "blk client fe80::1%eth0 bio_dev=ram:1M": "client,addr=fe80::1%eth0,port=9998,bio_dev=ram:1M",
+    "blk stop 3": "stop=3",
+    "blk stop all --force": "stop=all,force",
+    "blk list": "list",
 }
-WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop", "list -f pdf", "server -U x")
+WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop", "list -f pdf", "server -U x",
+               "blk", "blk nothing", "blk client", "blk server a,b", "blk stop", "blk server -U x", "stop 1 --force")
 # Files that are not JSON, or not a result of krping.
 NONSENSE = {
     "nothing": b"", "half": b'{"run": 1', "binary": b"\0\x01\xff\xfe", "no object": b"[]", "number": b"7",

@@ -28,8 +28,10 @@ VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERS
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
              ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
              ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),
-             ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop show"),
-             ("krping stop ", "all"), ("krping -f j", "json"), ("krping client HOST wl", "wlat")]
+             ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop show blk"),
+             ("krping stop ", "all"), ("krping -f j", "json"), ("krping client HOST wl", "wlat"),
+             ("krping blk ", "client server list stop"), ("krping blk client HOST bio_m", "bio_mode= bio_min= bio_map="),
+             ("krping blk server bio_t", "bio_target= bio_timeout= bio_tgid=")]
 ASK = """
 . "$1"
 read -ra COMP_WORDS <<<"$2"
