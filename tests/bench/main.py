@@ -110,6 +110,8 @@ class Machine:
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         if any(row.test.startswith("krping-") for row in self.rows):
             load += " krping"
+        if any(row.test == "blk" for row in self.rows):
+            load += " krping_blk"
         if self.topology == all_rows.SPACES:
             load += " ntrdma_bench"
         if self.topology in all_rows.LINKS:

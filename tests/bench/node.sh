@@ -9,6 +9,7 @@
 #   a test of krdma_bench
 #   user          compares krdma's stream with ib_write_bw
 #   krping-NAME   a test of krping
+#   blk           writes to disks of krping_blk
 #   vrfm-NAME     a test of vbench
 #   ntr-NAME      compares ntrdma with other devices, see ntr.sh
 #   memory        measures the memory of devices and links
@@ -31,6 +32,7 @@ port=7100
 server=10.56.0.1
 user_iterations=5000
 krping_port=7950
+blk_port=7960
 failures=0
 
 # kb COMMAND...: run a command of krdma_bench in this process, and print its output.
@@ -121,6 +123,57 @@ krping() {
 		echo "krping $round $line"
 	done
 	echo stop=all >/proc/krping
+	return "$status"
+}
+
+# --- disks of krping_blk. Node 1 has the server, which stores nothing, as the target of raw stores nothing ---
+
+# disk_options VARIANT: print the options of a disk. The requests of "none" do not go to the server.
+disk_options() {
+	case $1 in
+	none) echo bio_mode=tap,bio_ops=r ;;
+	*) echo "bio_mode=$1" ;;
+	esac
+}
+
+# disk_turn VARIANT SIZE DEPTH: print "n=N ns=NS": writes of SIZE bytes to the disk of VARIANT for about a second.
+disk_turn() {
+	local words
+	IFS=\; read -ra words < <(fio --name=disk --filename="/dev/krpblk$1" --size=8M --rw=write --bs="$2" --direct=1 \
+		--ioengine=libaio --iodepth="$3" --thread --time_based --runtime=1 --output-format=terse --terse-version=3)
+	# The fields are the written KiB, and the time in ms.
+	((${#words[@]} > 49 && words[4] == 0 && words[49] > 0)) || return
+	echo "n=$((words[46] * 1024 / $2)) ns=$((words[49] * 1000000))"
+}
+
+# blk VARIANTS ROUNDS [NAME=NUMBER]...: measure the variants, of which the first is raw, and print lines as kb does.
+blk() {
+	local disks rounds=$2 size=4096 depth=1 round word line status=0
+	IFS=, read -ra disks <<<"${1#raw,}"
+	shift 2
+	for word in "$@"; do
+		case $word in
+		size=*) size=${word#*=} ;;
+		depth=*) depth=${word#*=} ;;
+		esac
+	done
+	for word in "${disks[@]}"; do
+		echo "client,addr=$server,port=$blk_port,bio_dev=ram:8M,bio_slot=$size,bio_depth=$depth,bio_name=krpblk$word,$(disk_options "$word")" \
+			>/proc/krping_blk || return
+	done
+	for ((round = 0; round <= rounds && !status; round++)); do
+		line=$(kb stream raw "$server" "$port" rounds=1 "$@" | sed "s/^raw 1 /raw $round /") || status=1
+		((!round)) || echo "$line"
+		for word in "${disks[@]}"; do
+			line=$(disk_turn "$word" "$size" "$depth") || status=1
+			# The first round is not counted: in it, the disks get their memory.
+			((!round)) || echo "$word $round $line"
+		done
+	done
+	# With one node, the list of this kernel also has the server, which stays.
+	while read -r word round _; do
+		[[ $round != client ]] || echo "stop=$word" >/proc/krping_blk
+	done </proc/krping_blk
 	return "$status"
 }
 
@@ -559,6 +612,8 @@ job() {
 		out=$(user "$rounds" "$@") || status=$?
 	elif [[ $test == krping-* ]]; then
 		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
+	elif [[ $test == blk ]]; then
+		out=$(blk "$variants" "$rounds" "$@") || status=$?
 	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
 		$test == reading || $test == joining || $test == claimed || $test == grow || $test == cut ||
 		$test == cutpoke ]]; then
@@ -615,6 +670,7 @@ if ((NODE == 1)); then
 		say_speed
 		user_server "$user_size" &
 	fi
+	! wanted blk "$@" || echo "server,addr=$server,port=$blk_port,bio_target=null" >/proc/krping_blk || exit
 fi
 barrier serving
 # Run these tests before other devices exist, because memory and messages of other devices would also be measured.
@@ -673,6 +729,7 @@ if ((NODE == 1)); then
 		wait
 		umount /proc/cpuinfo 2>/dev/null
 	fi
+	! wanted blk "$@" || echo "stop=all" >/proc/krping_blk || exit
 	kb stop || exit
 fi
 [[ ! $ntr ]] || ntr_end || exit

@@ -246,6 +246,16 @@ def ntr_rows():
 
 
 BOTH = (SELF, TWO)
+def disk_rows(name, size, options, goal):
+    """Return the rows for writes of a size to disks of krping_blk; GOAL is that of mode async."""
+    def row(kind, what, value, goal):
+        return Row(f"blk/write-{name}-{kind}", f"disk write {size} {what}", "blk", "raw,sync,async,none,tap", options,
+                   value, ">=", always(goal), BOTH)
+    return (row("sync", "bandwidth mode sync/raw WRITE", faster("sync", "raw"), None),
+            row("async", "bandwidth mode async/raw WRITE", faster("async", "raw"), goal),
+            row("tap", "bandwidth mode tap/local", faster("tap", "none"), None))
+
+
 ROWS = (
     Row("krdma/write-8B-p50", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
         time_of("p50", "raw"), "<=", always(1.10)),
@@ -282,6 +292,9 @@ ROWS = (
     Row("krping/slat-accuracy", "send and receive 64 B p50 what krping says, off raw by", "krping-slat",
         "raw,krping", "size=64",
         off("krping", "raw", lambda turn: turn["p50"]), "<=", always(0.05)),
+    *disk_rows("4K", "4 KiB", "size=4096 depth=16", None),
+    *disk_rows("64K", "64 KiB", "size=65536 depth=16", 0.85),
+    *disk_rows("1M", "1 MiB", "size=1048576 depth=16", None),
     Row("vrfm/write-4K-bw", "API write 4 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=4096",
         faster("vrfm", "raw"), ">=", always(0.90), BOTH),
     Row("vrfm/write-64K-bw", "API write 64 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=65536",
