@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims and states. The tool
-# sends and receives events. The programs of samples/rfm2g, compiled from a copy of that folder, work as documented, on one
-# node and between two nodes.
+# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims, states, rings and
+# batches. The tool sends and receives events. The programs of samples/rfm2g, compiled from a copy of that folder, work as
+# documented, on one node and between two nodes.
 #
 #   each node for itself: block_counter, loop, callback, ... ---> librfm2g ---> /dev/rfm2gN
 #   node 1: peer, handshake ---> librfm2g ---> /dev/rfm2gN --- /dev/rfm2gM <--- librfm2g <--- peer, handshake: node 2
@@ -12,10 +12,10 @@
 # kernels: uml
 # long: stock-6.1
 # load: krdma vrfm
-# library: librfm2g/peer
+# library: librfm2g/peer librfm2g/rings
 # programs: rfm2g/rfm
 # tools: rfm2g_util
-# samples: block_counter handshake loop callback
+# samples: block_counter handshake loop callback publish display
 # timeout: 500
 
 # shellcheck source=tests/e2e/lib.sh
@@ -68,6 +68,13 @@ calling() {
 	heard "3 events, the word at 0 was 77 at the last"
 }
 
+# Run the samples display on node 2 and publish on node 1.
+publishing() {
+	hears display "$RFM" $((5 * slow))
+	on 1 says 0 "* cycles, * began a cycle late" publish "$RFM" $((3 * slow))
+	heard "*49: *changes shown, *notices"
+}
+
 # rfm2g_util on node 2 waits for one event of node 1, and gets another one by a callback.
 tool() {
 	hears rfm2g_util -d "$unit" -c "enableevent 2" -c "wait 2 60000"
@@ -112,7 +119,12 @@ samples() {
 	says 1 "*no answer: the call timed out" handshake "$RFM" ask 200 1
 	says 0 "0 questions answered" handshake "$RFM" answer 0.5
 	says 1 "*own node" handshake "$RFM" ask "$NODE" 1
-	for sample in block_counter handshake loop callback; do
+	publish "$RFM" $((4 * slow)) >"$results/published" &
+	says 0 "*49: *changes shown, *notices" display "$RFM" $((2 * slow))
+	wait $!
+	ok $? "publish succeeds: $(<"$results/published")"
+	says 0 "0 changes shown, 0 notices" display "$RFM" 0.2
+	for sample in block_counter handshake loop callback publish display; do
 		says 2 "$sample: usage: *" "$sample"
 	done
 	says 1 "block_counter: /dev/rfm2g9: there is no such device" block_counter /dev/rfm2g9 read 1
@@ -129,8 +141,11 @@ results peer "$RFM" "$NODE" "$other" 1
 barrier shared
 results peer-static "$RFM" "$NODE" "$other" 2
 barrier static
+results rings "$RFM" "$NODE" "$other"
+barrier rings
 handshaking
 calling
+publishing
 tool
 leaving
 finish

@@ -93,6 +93,199 @@ STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			   RFM2G_UINT32 Length);
 
 /*
+ * Rings: records of events, writes and peers, without a system call for each.
+ */
+
+/*
+ * A ring. One thread at a time may use it. A child process must not use the
+ * rings of its parent. RFM2gClose() does not close the rings of a handle.
+ */
+typedef struct rfm2gxRing *RFM2GXRING;
+
+/* Types of records. A program skips types that it does not know. */
+#define RFM2GX_LOST 1		/* records were dropped here */
+#define RFM2GX_EVENT 2		/* a node sent an event, or a fault occurred */
+#define RFM2GX_WRITTEN 3	/* a node wrote into a subscribed range */
+#define RFM2GX_LINK 4		/* state of a peer */
+#define RFM2GX_IMAGE 5		/* the load of an image began or ended */
+
+/* Bits of RFM2GXRECORD.Flags. */
+#define RFM2GX_MERGED 1		/* the record covers several changes */
+#define RFM2GX_OWN 4		/* this node wrote the bytes */
+#define RFM2GX_CANCELLED 8	/* the ring no longer takes events of this type */
+
+/* Value of RFM2GXRECORD.Node: no node, or several nodes. */
+#define RFM2GX_NO_NODE 0xFFFF
+
+/* Bit of RFM2GXRECORD.u.Link.Flags: the node still is a peer. */
+#define RFM2GX_PRESENT 0x80000000U
+
+/* A record of a ring, in memory that the program can only read. */
+typedef struct rfm2gxRecord {
+	RFM2G_UINT16 Type;
+	RFM2G_UINT16 Flags;
+	RFM2G_UINT16 Slots;		/* slots of 64 bytes that it takes */
+	RFM2G_UINT16 Node;		/* sender, writer or peer */
+	RFM2G_UINT32 Offset;		/* WRITTEN: first byte written */
+	RFM2G_UINT32 Length;		/* WRITTEN: bytes up to the last one */
+	RFM2G_UINT64 Serial;		/* WRITTEN: the writer's number */
+	RFM2G_UINT64 TimeNs;		/* time on the clock of the ring, in ns */
+	RFM2G_UINT64 Cookie;		/* cookie of the subscription */
+	union {
+		struct {
+			RFM2G_UINT64 Count;	/* number of records dropped */
+		} Lost;
+		struct {
+			RFM2G_UINT32 Event;	/* RFM2GEVENTTYPE */
+			RFM2G_UINT32 ExtendedInfo;
+		} Event;
+		struct {
+			RFM2G_UINT32 Bytes;	/* bytes, repetitions included */
+			RFM2G_UINT32 Messages;	/* writes that it covers */
+		} Written;
+		struct {
+			RFM2G_UINT32 State;	/* RFM2GXLINK */
+			RFM2G_UINT32 Flags;	/* as in RFM2GXPEER */
+			RFM2G_UINT32 Error;	/* errno, if down */
+		} Link;
+		struct {
+			RFM2G_UINT32 Loading;	/* 1: it began; 0: it ended */
+		} Image;
+		RFM2G_UINT64 Raw[3];
+	} u;
+} RFM2GXRECORD;
+
+/* Values of RFM2GXSUBSCRIPTION.What. */
+#define RFM2GX_SUB_EVENTS 1
+#define RFM2GX_SUB_RANGE 2
+#define RFM2GX_SUB_LINKS 3
+
+/* Bits of RFM2GXSUBSCRIPTION.Flags. */
+#define RFM2GX_SUB_TAKE 2	/* EVENTS: take them from the queue */
+#define RFM2GX_SUB_OWN 4	/* RANGE: also report writes of this node */
+
+/* Which records a ring gets. Unused members are 0. */
+typedef struct rfm2gxSubscription {
+	RFM2G_UINT32 What;
+	RFM2G_UINT32 Flags;
+	RFM2G_UINT32 Offset;		/* RANGE */
+	RFM2G_UINT32 Length;		/* RANGE */
+	RFM2G_UINT32 Events;		/* EVENTS: 1 << RFM2GEVENTTYPE, ored */
+	RFM2G_UINT32 Reserved;
+	RFM2G_UINT64 Cookie;		/* value for the records */
+	RFM2G_UINT64 Nodes[4];		/* bit mask of nodes; all 0: every node */
+} RFM2GXSUBSCRIPTION;
+
+/*
+ * Creates a ring of Slots slots: a power of two from 64 to 1048576. Clock is the
+ * clock of its records, for example CLOCK_MONOTONIC. BAD_PARAMETER_2 or _3:
+ * invalid Slots or Clock. BAD_PARAMETER_4: Ring is NULL. LOW_MEMORY: no memory,
+ * or too many rings or open files. NOT_SUPPORTED: the driver has no rings.
+ */
+STDRFM2GCALL RFM2gxRingOpen(RFM2GHANDLE rh, RFM2G_UINT32 Slots, int Clock,
+			    RFM2GXRING *Ring);
+
+/* Closes a ring, and sets Ring to NULL. Its records can no longer be read. */
+STDRFM2GCALL RFM2gxRingClose(RFM2GXRING *Ring);
+
+/*
+ * Sets Fd to the descriptor of a ring, for poll(), select() or epoll. It belongs
+ * to the ring.
+ */
+STDRFM2GCALL RFM2gxRingFd(RFM2GXRING Ring, int *Fd);
+
+/*
+ * Lets a ring get records of events, writes into a range, or states of peers.
+ * The first records of RFM2GX_SUB_LINKS are the present states. With
+ * RFM2GX_SUB_TAKE the ring is the waiter of the types. EVENT_IN_USE: a thread or
+ * a ring already waits for one of the types. BAD_PARAMETER_2: an invalid
+ * subscription, a range outside of the memory, or too large ranges. LOW_MEMORY:
+ * no memory, or 64 subscriptions. TIMED_OUT: a peer has not answered. SIGNALED:
+ * the thread was killed.
+ */
+STDRFM2GCALL RFM2gxRingSubscribe(RFM2GXRING Ring,
+				 const RFM2GXSUBSCRIPTION *Subscription);
+
+/*
+ * Removes all subscriptions that have the cookie. NOT_ENABLED: there is none.
+ */
+STDRFM2GCALL RFM2gxRingUnsubscribe(RFM2GXRING Ring, RFM2G_UINT64 Cookie);
+
+/*
+ * Sets Record to the next record, or to NULL if there is none. Makes no system
+ * call. The record is valid until RFM2gxRingRelease() or RFM2gxRingWait().
+ */
+STDRFM2GCALL RFM2gxRingNext(RFM2GXRING Ring, const RFM2GXRECORD **Record);
+
+/*
+ * Releases all records that RFM2gxRingNext() has returned. Makes no system call.
+ */
+STDRFM2GCALL RFM2gxRingRelease(RFM2GXRING Ring);
+
+/*
+ * Releases all records that RFM2gxRingNext() has returned, and waits until Slots
+ * slots are unread. If LimitUs is not 0, it also returns when a record has been
+ * unread for LimitUs microseconds, at most 1000000. If Slots is 0, it does not
+ * wait, and only lets the driver fill free slots. TIMED_OUT: TimeoutMs has
+ * passed. SIGNALED: a signal handler ran, or the program was stopped or frozen.
+ * WAIT_EVENT_CANCELED: the device was removed, and all records are read.
+ * BAD_PARAMETER_2: more slots than the ring has.
+ */
+STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
+			    RFM2G_UINT32 LimitUs, RFM2G_UINT32 TimeoutMs);
+
+/*
+ * Batches: several blocks and events in one step.
+ */
+
+/* Values of RFM2GXOP.Op. */
+#define RFM2GX_OP_WRITE 1
+#define RFM2GX_OP_EVENT 4
+
+/* Maximum number of operations, bytes and events of a batch. */
+#define RFM2GX_BATCH_OPS 64
+#define RFM2GX_BATCH_BYTES 65536
+#define RFM2GX_BATCH_EVENTS 8
+
+/* Bits of Flags of RFM2gxBatch(). */
+#define RFM2GX_BATCH_ACKED 4	/* wait until all ready peers have it */
+#define RFM2GX_BATCH_NOFLUSH 8	/* do not send stores into mappings first */
+
+/* Operation of a batch. Members that an operation does not use are ignored. */
+typedef struct rfm2gxOp {
+	RFM2G_UINT32 Op;
+	RFM2G_UINT32 Offset;		/* WRITE */
+	RFM2G_UINT32 Length;		/* WRITE */
+	RFM2GEVENTTYPE Event;		/* EVENT: RESET or INTR1 to INTR4 */
+	RFM2G_NODE ToNode;		/* EVENT: RFM2G_NODE_ALL, or a node */
+	RFM2G_UINT32 ExtendedInfo;	/* EVENT */
+	const void *Source;		/* WRITE: the bytes */
+} RFM2GXOP;
+
+/* Result of a batch. */
+typedef struct rfm2gxBatched {
+	RFM2G_UINT64 Serial;	/* number among the writes of this node */
+	RFM2G_UINT32 Failed;	/* index of the invalid operation */
+	RFM2G_UINT32 Reached;	/* ACKED: peers that have applied the batch */
+	RFM2G_UINT32 Behind;	/* ACKED: ready peers that have not */
+	RFM2G_UINT32 Absent;	/* ACKED: peers that are not ready */
+} RFM2GXBATCHED;
+
+/*
+ * Executes Count operations in their order as one write: no other write of this
+ * node comes in between. All of them are checked first. TimeoutMs counts only
+ * with RFM2GX_BATCH_ACKED. Batched may be NULL. BAD_PARAMETER_2: an operation is
+ * invalid; its index is Batched->Failed. BAD_PARAMETER_3: Count is 0, or the
+ * batch is too large. BAD_PARAMETER_4: unknown flags. OUT_OF_RANGE: bytes are
+ * outside of the memory. OS_ERROR: the bytes cannot be read. After these
+ * statuses nothing was done. TIMED_OUT: done, and a ready peer has not applied
+ * it. SIGNALED: the thread was killed.
+ */
+STDRFM2GCALL RFM2gxBatch(RFM2GHANDLE rh, const RFM2GXOP *Ops,
+			 RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
+			 RFM2G_UINT32 TimeoutMs, RFM2GXBATCHED *Batched);
+
+/*
  * States of the peers, of the image and of the mapping, and causes of failures.
  */
 

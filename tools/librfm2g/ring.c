@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rings and batches of vrfm, see include/uapi/vrfm.h.
+ *
+ * A ring does not depend on its handle: its descriptor holds the open device.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rfm2g_extras.h"
+
+#include "priv.h"
+
+#include "../../include/uapi/vrfm.h"
+
+#define SAME(member, their) \
+	_Static_assert(offsetof(RFM2GXRECORD, member) == \
+		       offsetof(struct vrfm_record, their), #member)
+
+_Static_assert(sizeof(RFM2GXRECORD) == sizeof(struct vrfm_record), "record");
+SAME(Node, node);
+SAME(Offset, offset);
+SAME(Serial, serial);
+SAME(TimeNs, time_ns);
+SAME(u.Lost.Count, lost.count);
+SAME(u.Event.ExtendedInfo, event.data);
+SAME(u.Written.Messages, written.messages);
+SAME(u.Link.Error, link.error);
+SAME(u.Image.Loading, image.state);
+_Static_assert(RFM2GX_LOST == VRFM_REC_LOST, "lost");
+_Static_assert(RFM2GX_EVENT == VRFM_REC_EVENT, "event");
+_Static_assert(RFM2GX_WRITTEN == VRFM_REC_WRITTEN, "written");
+_Static_assert(RFM2GX_LINK == VRFM_REC_LINK, "link");
+_Static_assert(RFM2GX_IMAGE == VRFM_REC_IMAGE, "image");
+_Static_assert(RFM2GX_MERGED == VRFM_REC_MERGED, "merged");
+_Static_assert(RFM2GX_OWN == VRFM_REC_OWN, "own");
+_Static_assert(RFM2GX_CANCELLED == VRFM_REC_CANCELLED, "cancelled");
+_Static_assert(RFM2GX_NO_NODE == VRFM_REC_NO_NODE, "no node");
+_Static_assert(RFM2GX_PRESENT == VRFM_STATUS_PRESENT, "present");
+_Static_assert(RFM2GX_SUB_EVENTS == VRFM_SUB_EVENTS, "events");
+_Static_assert(RFM2GX_SUB_RANGE == VRFM_SUB_RANGE, "range");
+_Static_assert(RFM2GX_SUB_LINKS == VRFM_SUB_LINKS, "links");
+_Static_assert(RFM2GX_SUB_TAKE == VRFM_SUB_TAKE, "take");
+_Static_assert(RFM2GX_SUB_OWN == VRFM_SUB_OWN, "own writes");
+_Static_assert(RFM2GX_OP_WRITE == VRFM_OP_WRITE, "write");
+_Static_assert(RFM2GX_OP_EVENT == VRFM_OP_EVENT, "send");
+_Static_assert(RFM2GX_BATCH_OPS == VRFM_BATCH_OPS, "operations");
+_Static_assert(RFM2GX_BATCH_BYTES == VRFM_BATCH_BYTES, "bytes");
+_Static_assert(RFM2GX_BATCH_EVENTS == VRFM_BATCH_EVENTS, "events");
+_Static_assert(RFM2GX_BATCH_ACKED == VRFM_OP_ACKED, "acked");
+_Static_assert(RFM2GX_BATCH_NOFLUSH == VRFM_OP_NOFLUSH, "no flush");
+
+/**
+ * struct rfm2gxRing - a ring
+ * @fd: descriptor of the ring
+ * @ring: sizes of the two areas and number of slots
+ * @user: area that the library writes
+ * @kernel: area that the driver writes
+ * @next: index of the record that RFM2gxRingNext() returns next
+ */
+struct rfm2gxRing {
+	int fd;
+	struct vrfm_ring ring;
+	struct vrfm_ring_user *user;
+	const struct vrfm_ring_kernel *kernel;
+	uint32_t next;
+};
+
+static const struct rfm2g_meaning rfm2g_open_meanings[] = {
+	{ ENOTTY, RFM2G_NOT_SUPPORTED },
+	{ ENOMEM, RFM2G_LOW_MEMORY },
+	{ ENOSPC, RFM2G_LOW_MEMORY },
+	{ EMFILE, RFM2G_LOW_MEMORY },
+	{ ENFILE, RFM2G_LOW_MEMORY },
+	{ 0, RFM2G_OS_ERROR },
+};
+
+static const struct rfm2g_meaning rfm2g_subscribe_meanings[] = {
+	{ EALREADY, RFM2G_EVENT_IN_USE },
+	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
+	{ E2BIG, RFM2G_BAD_PARAMETER_2 },
+	{ ENOENT, RFM2G_NOT_ENABLED },
+	{ ENOMEM, RFM2G_LOW_MEMORY },
+	{ ENOSPC, RFM2G_LOW_MEMORY },
+	{ ETIMEDOUT, RFM2G_TIMED_OUT },
+	{ EINTR, RFM2G_SIGNALED },
+	{ ENODEV, RFM2G_WAIT_EVENT_CANCELED },
+	{ 0, RFM2G_OS_ERROR },
+};
+
+static const struct rfm2g_meaning rfm2g_enter_meanings[] = {
+	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
+	{ ETIMEDOUT, RFM2G_TIMED_OUT },
+	{ EINTR, RFM2G_SIGNALED },
+	{ ENODEV, RFM2G_WAIT_EVENT_CANCELED },
+	{ 0, RFM2G_OS_ERROR },
+};
+
+static const struct rfm2g_meaning rfm2g_batch_meanings[] = {
+	{ ENOTTY, RFM2G_NOT_SUPPORTED },
+	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
+	{ E2BIG, RFM2G_BAD_PARAMETER_3 },
+	{ ETIMEDOUT, RFM2G_TIMED_OUT },
+	{ EINTR, RFM2G_SIGNALED },
+	{ ENOMEM, RFM2G_LOW_MEMORY },
+	{ 0, RFM2G_OS_ERROR },
+};
+
+static void rfm2g_ring_free(struct rfm2gxRing *ring)
+{
+	if (ring->user)
+		munmap(ring->user, ring->ring.user_len);
+	if (ring->kernel)
+		munmap((void *)ring->kernel, ring->ring.kernel_len);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	free(ring);
+}
+
+static void *rfm2g_ring_area(const struct rfm2gxRing *ring, size_t len,
+			     int prot, off_t offset)
+{
+	void *area = mmap(NULL, len, prot, MAP_SHARED, ring->fd, offset);
+
+	return area == MAP_FAILED ? NULL : area;
+}
+
+static RFM2G_STATUS rfm2g_ring_make(const struct rfm2g_handle *h,
+				    struct rfm2gxRing *ring)
+{
+	ring->fd = ioctl(h->fd, VRFM_RING, &ring->ring);
+	if (ring->fd < 0)
+		return rfm2g_status(rfm2g_open_meanings);
+	ring->user = rfm2g_ring_area(ring, ring->ring.user_len,
+				     PROT_READ | PROT_WRITE, 0);
+	ring->kernel = rfm2g_ring_area(ring, ring->ring.kernel_len, PROT_READ,
+				       ring->ring.kernel_at);
+	return ring->user && ring->kernel ? RFM2G_SUCCESS : RFM2G_LOW_MEMORY;
+}
+
+static RFM2G_STATUS rfm2g_ring_new(const struct rfm2g_handle *h,
+				   RFM2G_UINT32 slots, int clock,
+				   RFM2GXRING *result)
+{
+	struct rfm2gxRing *ring = calloc(1, sizeof(*ring));
+	RFM2G_STATUS ret;
+
+	if (!ring)
+		return RFM2G_LOW_MEMORY;
+	ring->ring.size = sizeof(ring->ring);
+	ring->ring.slots = slots;
+	ring->ring.clock = clock;
+	ret = rfm2g_ring_make(h, ring);
+	if (ret)
+		rfm2g_ring_free(ring);
+	else
+		*result = ring;
+	return ret;
+}
+
+static bool rfm2g_is_clock(int clock)
+{
+	return clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
+	       clock == CLOCK_TAI || clock == CLOCK_BOOTTIME;
+}
+
+STDRFM2GCALL RFM2gxRingOpen(RFM2GHANDLE rh, RFM2G_UINT32 Slots, int Clock,
+			    RFM2GXRING *Ring)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+	int cancel;
+
+	if (ret)
+		return ret;
+	if (Slots < VRFM_RING_SLOTS_MIN || Slots > VRFM_RING_SLOTS_MAX ||
+	    Slots & (Slots - 1)) {
+		ret = RFM2G_BAD_PARAMETER_2;
+	} else if (!rfm2g_is_clock(Clock)) {
+		ret = RFM2G_BAD_PARAMETER_3;
+	} else if (!Ring) {
+		ret = RFM2G_BAD_PARAMETER_4;
+	} else {
+		*Ring = NULL;
+		/* A cancelled thread would not free the ring. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+		ret = rfm2g_ring_new(h, Slots, Clock, Ring);
+		pthread_setcancelstate(cancel, NULL);
+	}
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gxRingClose(RFM2GXRING *Ring)
+{
+	int cancel;
+
+	if (!Ring)
+		return RFM2G_BAD_PARAMETER_1;
+	if (!*Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	rfm2g_ring_free(*Ring);
+	pthread_setcancelstate(cancel, NULL);
+	*Ring = NULL;
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingFd(RFM2GXRING Ring, int *Fd)
+{
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (!Fd)
+		return RFM2G_BAD_PARAMETER_2;
+	*Fd = Ring->fd;
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingSubscribe(RFM2GXRING Ring,
+				 const RFM2GXSUBSCRIPTION *Subscription)
+{
+	struct vrfm_subscribe sub;
+
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (!Subscription || Subscription->Reserved ||
+	    Subscription->Flags & VRFM_SUB_REMOVE)
+		return RFM2G_BAD_PARAMETER_2;
+	sub = (struct vrfm_subscribe){
+		.what = Subscription->What,
+		.flags = Subscription->Flags,
+		.offset = Subscription->Offset,
+		.length = Subscription->Length,
+		.cookie = Subscription->Cookie,
+		.events = Subscription->Events,
+	};
+	memcpy(sub.nodes, Subscription->Nodes, sizeof(sub.nodes));
+	if (ioctl(Ring->fd, VRFM_RING_SUBSCRIBE, &sub))
+		return rfm2g_status(rfm2g_subscribe_meanings);
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingUnsubscribe(RFM2GXRING Ring, RFM2G_UINT64 Cookie)
+{
+	struct vrfm_subscribe sub = {
+		.flags = VRFM_SUB_REMOVE,
+		.cookie = Cookie,
+	};
+
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (ioctl(Ring->fd, VRFM_RING_SUBSCRIBE, &sub))
+		return rfm2g_status(rfm2g_subscribe_meanings);
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingNext(RFM2GXRING Ring, const RFM2GXRECORD **Record)
+{
+	const RFM2GXRECORD *records, *record;
+	uint32_t tail;
+
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (!Record)
+		return RFM2G_BAD_PARAMETER_2;
+	*Record = NULL;
+	records = (const void *)Ring->kernel + Ring->kernel->records_at;
+	/* Acquire order: the records are read after the tail. */
+	tail = __atomic_load_n(&Ring->kernel->tail, __ATOMIC_ACQUIRE);
+	while (Ring->next != tail && !*Record) {
+		record = &records[Ring->next & (Ring->ring.slots - 1)];
+		Ring->next += record->Slots;
+		if (record->Type != VRFM_REC_PAD)
+			*Record = record;
+	}
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingRelease(RFM2GXRING Ring)
+{
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	/* Release order: the program has read the records before. */
+	__atomic_store_n(&Ring->user->head, Ring->next, __ATOMIC_RELEASE);
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
+			    RFM2G_UINT32 LimitUs, RFM2G_UINT32 TimeoutMs)
+{
+	struct vrfm_enter enter = {
+		.records = Slots,
+		.timeout_ns = TimeoutMs == RFM2GX_FOREVER ?
+			      VRFM_ENTER_FOREVER : TimeoutMs * 1000000ULL,
+	};
+	RFM2G_STATUS ret = RFM2gxRingRelease(Ring);
+
+	if (ret)
+		return ret;
+	__atomic_store_n(&Ring->user->wake_us, LimitUs, __ATOMIC_RELAXED);
+	if (ioctl(Ring->fd, VRFM_RING_ENTER, &enter))
+		return rfm2g_status(rfm2g_enter_meanings);
+	return RFM2G_SUCCESS;
+}
+
+/* ---- batches ---- */
+
+static bool rfm2g_op_fits(const struct rfm2g_handle *h, const RFM2GXOP *op)
+{
+	return op->Op != RFM2GX_OP_WRITE ||
+	       (op->Length <= h->size && op->Offset <= h->size - op->Length);
+}
+
+/* Convert an operation. An unknown one stays unknown to the driver. */
+static void rfm2g_op_convert(const RFM2GXOP *from, bool last,
+			     struct vrfm_op *op)
+{
+	*op = (struct vrfm_op){
+		.op = from->Op > UINT8_MAX ? UINT8_MAX : from->Op,
+		.flags = last ? 0 : VRFM_OP_MORE,
+	};
+	if (from->Op == RFM2GX_OP_WRITE) {
+		op->offset = from->Offset;
+		op->length = from->Length;
+		op->source = (uintptr_t)from->Source;
+	} else if (from->Op == RFM2GX_OP_EVENT) {
+		op->node = from->ToNode;
+		op->event = from->Event;
+		memcpy(op->data, &from->ExtendedInfo,
+		       sizeof(from->ExtendedInfo));
+	}
+}
+
+static RFM2G_STATUS rfm2g_batch(const struct rfm2g_handle *h,
+				const RFM2GXOP *from, struct vrfm_batch *batch)
+{
+	struct vrfm_op ops[RFM2GX_BATCH_OPS];
+	RFM2G_UINT32 i;
+
+	for (i = 0; i < batch->count; i++) {
+		if (!rfm2g_op_fits(h, &from[i])) {
+			batch->failed = i;
+			return RFM2G_OUT_OF_RANGE;
+		}
+		rfm2g_op_convert(&from[i], i + 1 == batch->count, &ops[i]);
+	}
+	batch->ops = (uintptr_t)ops;
+	return rfm2g_command(h, VRFM_BATCH, (unsigned long)batch,
+			     rfm2g_batch_meanings);
+}
+
+STDRFM2GCALL RFM2gxBatch(RFM2GHANDLE rh, const RFM2GXOP *Ops,
+			 RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
+			 RFM2G_UINT32 TimeoutMs, RFM2GXBATCHED *Batched)
+{
+	struct vrfm_batch batch = {
+		.count = Count,
+		.flags = Flags,
+		.timeout_ms = Flags & RFM2GX_BATCH_ACKED ? TimeoutMs : 0,
+	};
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!Ops)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!Count || Count > RFM2GX_BATCH_OPS)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else if (Flags & ~(RFM2GX_BATCH_ACKED | RFM2GX_BATCH_NOFLUSH))
+		ret = RFM2G_BAD_PARAMETER_4;
+	else
+		ret = rfm2g_batch(h, Ops, &batch);
+	rfm2g_leave();
+	if (Batched)
+		*Batched = (RFM2GXBATCHED){
+			.Serial = batch.serial,
+			.Failed = batch.failed,
+			.Reached = batch.reached,
+			.Behind = batch.behind,
+			.Absent = batch.absent,
+		};
+	return ret;
+}
