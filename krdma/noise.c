@@ -320,8 +320,8 @@ void krdma_noise_rekey(u8 *key)
 /**
  * krdma_noise_derive - derive bytes for one purpose from a key
  * @out: room for @len bytes
- * @len: 1 … KRDMA_NOISE_KEY; the result depends on all its bits, so a shorter
- *	result is no part of a longer one
+ * @len: number of bytes, 1 to KRDMA_NOISE_KEY; the result depends on all its
+ *	bits, so a shorter result is no part of a longer one
  * @key: key of KRDMA_NOISE_KEY bytes
  * @label: name of the purpose
  *
