@@ -216,6 +216,8 @@ void krping_blk_disk_destroy(struct krping_blk_disk *disk, bool force);
 void krping_blk_disk_show(struct seq_file *m, struct krping_blk_disk *disk);
 
 /* blk_target.c */
+int krping_blk_bdev_move(struct block_device *bdev, blk_opf_t opf, u64 offset,
+			 void *data, u32 len);
 int krping_blk_target_open(struct krping_blk_server *server);
 void krping_blk_target_close(struct krping_blk_server *server);
 struct krping_blk_image *

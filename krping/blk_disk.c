@@ -17,7 +17,6 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "blk.h"
 
@@ -254,29 +253,6 @@ static void krping_blk_submit_bio(struct bio *bio)
 	}
 }
 
-static int krping_blk_lower_read(struct block_device *bdev, u64 offset,
-				 void *data, u32 len)
-{
-	struct bio *bio = bio_alloc(bdev, DIV_ROUND_UP(len, PAGE_SIZE),
-				    REQ_OP_READ, GFP_NOIO);
-	u32 part;
-	int ret;
-
-	if (!bio)
-		return -ENOMEM;
-	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
-	for (; len; len -= part, data += part) {
-		part = min_t(u32, len, PAGE_SIZE);
-		if (bio_add_page(bio, vmalloc_to_page(data), part, 0) != part) {
-			bio_put(bio);
-			return -EIO;
-		}
-	}
-	ret = submit_bio_wait(bio);
-	bio_put(bio);
-	return ret;
-}
-
 /**
  * krping_blk_disk_read - read from the local storage of a disk
  * @disk: disk
@@ -291,8 +267,8 @@ int krping_blk_disk_read(struct krping_blk_disk *disk, u64 offset, void *data,
 			 u32 len)
 {
 	if (!disk->store)
-		return krping_blk_lower_read(disk->lower.bdev, offset, data,
-					     len);
+		return krping_blk_bdev_move(disk->lower.bdev, REQ_OP_READ,
+					    offset, data, len);
 	krping_blk_store_read(disk->store, offset, data, len);
 	return 0;
 }

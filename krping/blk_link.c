@@ -760,7 +760,10 @@ static bool krping_blk_chunk_is_quiet(struct krping_blk_link *link, u64 chunk,
 	return quiet;
 }
 
-/* Read a chunk when the requests that have changed it are done. */
+/*
+ * Read a chunk when the requests that have changed it are done. There is no time
+ * limit: the lower device ends them, and krping_blk_link_stop() ends the wait.
+ */
 static int krping_blk_chunk_read(struct krping_blk_link *link, u64 chunk,
 				 u64 number)
 {

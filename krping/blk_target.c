@@ -174,6 +174,40 @@ static struct page *krping_blk_page(void *data)
 				       virt_to_page(data);
 }
 
+/**
+ * krping_blk_bdev_move - read from a block device, or write to it
+ * @bdev: block device
+ * @opf: operation and its flags
+ * @offset: first byte on the device
+ * @data: memory that begins at a page
+ * @len: number of bytes, a multiple of the logical block size
+ *
+ * Context: process, waits for the block device.
+ * Return: 0 or a negative errno.
+ */
+int krping_blk_bdev_move(struct block_device *bdev, blk_opf_t opf, u64 offset,
+			 void *data, u32 len)
+{
+	struct bio *bio = bio_alloc(bdev, DIV_ROUND_UP(len, PAGE_SIZE), opf,
+				    GFP_NOIO);
+	u32 part;
+	int ret;
+
+	if (!bio)
+		return -ENOMEM;
+	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	for (; len; len -= part, data += part) {
+		part = min_t(u32, len, PAGE_SIZE);
+		if (bio_add_page(bio, krping_blk_page(data), part, 0) != part) {
+			bio_put(bio);
+			return -EIO;
+		}
+	}
+	ret = submit_bio_wait(bio);
+	bio_put(bio);
+	return ret;
+}
+
 static int krping_blk_bdev_write(struct block_device *bdev,
 				 const struct krping_blk_request *req,
 				 void *data)
@@ -181,27 +215,8 @@ static int krping_blk_bdev_write(struct block_device *bdev,
 	blk_opf_t opf = REQ_OP_WRITE |
 			(req->flags & KRPING_BLK_FUA ? REQ_FUA : 0) |
 			(req->flags & KRPING_BLK_PREFLUSH ? REQ_PREFLUSH : 0);
-	u32 left = req->bytes;
-	struct bio *bio;
-	int ret;
 
-	bio = bio_alloc(bdev, DIV_ROUND_UP(left, PAGE_SIZE), opf, GFP_NOIO);
-	if (!bio)
-		return -ENOMEM;
-	bio->bi_iter.bi_sector = req->offset >> SECTOR_SHIFT;
-	while (left) {
-		u32 part = min_t(u32, left, PAGE_SIZE);
-
-		if (bio_add_page(bio, krping_blk_page(data), part, 0) != part) {
-			bio_put(bio);
-			return -EIO;
-		}
-		data += part;
-		left -= part;
-	}
-	ret = submit_bio_wait(bio);
-	bio_put(bio);
-	return ret;
+	return krping_blk_bdev_move(bdev, opf, req->offset, data, req->bytes);
 }
 
 static int krping_blk_bdev_do(struct block_device *bdev,
