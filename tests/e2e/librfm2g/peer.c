@@ -19,10 +19,10 @@
 
 #include <rfm2g_extras.h>
 
+#include "meet.h"
 #include "wrap.h"
 
 #define PAGE 4096
-#define PATIENCE_MS 60000
 #define BIG 0x1122334455667788ULL
 
 /* Offset of the part of the memory that node OF writes. */
@@ -31,26 +31,6 @@
 #define MAPPED 0x4000
 #define CLAIMED 0x8000
 #define DARK 0xC000
-
-static RFM2G_UINT32 node, other, step;
-static RFM2GHANDLE h;
-
-/*
- * Wait until the other node calls meet(). All writes and events that it
- * sent before have arrived when this function returns.
- */
-static void meet(void)
-{
-	RFM2G_UINT32 seen;
-
-	if (RFM2gPoke32(h, 4 * node, ++step) || RFM2gPeek32(h, 4 * other, &seen))
-		errx(2, "the nodes cannot meet");
-	while ((int)(seen - step) < 0) {
-		if (RFM2gxWatch(h, 4 * other, sizeof(seen), &seen, PATIENCE_MS, NULL))
-			errx(2, "node %u does not arrive", other);
-		RFM2gPeek32(h, 4 * other, &seen);
-	}
-}
 
 static RFM2G_UINT32 count(RFM2GEVENTTYPE type)
 {

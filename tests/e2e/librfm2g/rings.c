@@ -17,9 +17,9 @@
 
 #include <rfm2g_extras.h>
 
+#include "meet.h"
 #include "wrap.h"
 
-#define PATIENCE_MS 60000
 /* Range that the other node writes, and one that this node writes. */
 #define THEIRS 0x8000
 #define OURS 0x18000
@@ -27,23 +27,7 @@
 #define EVENTS (BIT(RFM2GEVENT_INTR1) | BIT(RFM2GEVENT_INTR2))
 #define BURST 100
 
-static RFM2G_UINT32 node, other, step;
-static RFM2GHANDLE h;
 static RFM2GXRING ring;
-
-/* Wait until the other node calls meet(). */
-static void meet(void)
-{
-	RFM2G_UINT32 seen;
-
-	if (RFM2gPoke32(h, 4 * node, ++step) || RFM2gPeek32(h, 4 * other, &seen))
-		errx(2, "the nodes cannot meet");
-	while ((int)(seen - step) < 0) {
-		if (RFM2gxWatch(h, 4 * other, sizeof(seen), &seen, PATIENCE_MS, NULL))
-			errx(2, "node %u does not arrive", other);
-		RFM2gPeek32(h, 4 * other, &seen);
-	}
-}
 
 /* Return the next record; wait for it. An empty record shows a timeout. */
 static const RFM2GXRECORD *next(void)
