@@ -494,9 +494,9 @@ struct vrfm_ring {
  *
  * To be woken after k slots, or after t us, set @wake to @head + k - 1, and
  * @wake_us to t. With a @wake behind @head, each record makes the ring
- * readable. The time of @wake_us begins when a record is put into an empty
- * ring, or when the kernel notices that the program released only a part of the
- * records.
+ * readable. An index is behind for 2^31 slots only, so move @wake along with
+ * @head. The time of @wake_us begins when a record is put into an empty ring, or
+ * when the kernel notices that the program released only a part of the records.
  */
 struct vrfm_ring_user {
 	__u32 head;

@@ -286,6 +286,11 @@ STDRFM2GCALL RFM2gxRingRelease(RFM2GXRING Ring)
 {
 	if (!Ring)
 		return RFM2G_NULL_DESCRIPTOR;
+	/*
+	 * poll() reports the ring as readable when an index behind this one is
+	 * reached. A constant index would be ahead again after 2^31 slots.
+	 */
+	__atomic_store_n(&Ring->user->wake, Ring->next, __ATOMIC_RELAXED);
 	/* Release order: the program has read the records before. */
 	__atomic_store_n(&Ring->user->head, Ring->next, __ATOMIC_RELEASE);
 	return RFM2G_SUCCESS;

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +108,7 @@ static void events_received(void)
 	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR1, .Timeout = 0 };
 	const RFM2GXRECORD *record;
 	struct pollfd fd = { .events = POLLIN };
+	volatile RFM2G_UINT32 *indices;
 	RFM2G_UINT64 lost = 0, got = 0;
 	unsigned int i;
 
@@ -122,6 +124,11 @@ static void events_received(void)
 		   record->u.Event.ExtendedInfo);
 	}
 	GIVES(SUCCESS, RFM2gxRingRelease(ring));
+	/* The first two words are the indices head and wake. */
+	indices = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd.fd, 0);
+	is(indices != MAP_FAILED && indices[0] == 3 && indices[1] == 3,
+	   "a release moves both indices, so poll() reports the next record");
+	munmap((void *)indices, 4096);
 	meet();
 	/* The ring has 64 slots, and the other node sends more events. */
 	meet();

@@ -189,8 +189,9 @@ STDRFM2GCALL RFM2gxRingOpen(RFM2GHANDLE rh, RFM2G_UINT32 Slots, int Clock,
 STDRFM2GCALL RFM2gxRingClose(RFM2GXRING *Ring);
 
 /*
- * Sets Fd to the descriptor of a ring, for poll(), select() or epoll. It belongs
- * to the ring.
+ * Sets Fd to the descriptor of a ring, for poll(), select() or epoll. It is
+ * readable if a record is unread that RFM2gxRingRelease() or RFM2gxRingWait() has
+ * not released. The descriptor belongs to the ring.
  */
 STDRFM2GCALL RFM2gxRingFd(RFM2GXRING Ring, int *Fd);
 
