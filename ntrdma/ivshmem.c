@@ -527,8 +527,6 @@ static void ntrdma_shm_stay(struct ntrdma_shm *shm)
 	}
 	dev_warn_ratelimited(&shm->pdev->dev,
 			     "ntrdma: another machine has changed the directory, joining again\n");
-	/* No consumer can disconnect, so none has to wait until a peer is dead. */
-	ntrdma_links_stop(shm->dev);
 	ntrdma_shm_leave(shm);
 	strscpy(shm->name, NTRDMA_SHM_NAME, sizeof(shm->name));
 }
