@@ -82,6 +82,23 @@ static void vrfm_batch_store(struct vrfm_dev *vdev, const struct vrfm_ops *ops)
 	}
 }
 
+static void vrfm_batch_tap(struct vrfm_dev *vdev, const struct vrfm_ops *ops)
+{
+	const struct vrfm_op *op, *end = ops->op + ops->count;
+	u64 number = vdev->event_number;
+	const void *bytes = ops->data;
+
+	for (op = ops->op; op < end; op++) {
+		if (op->op != VRFM_OP_EVENT)
+			vrfm_tap_own(vdev, VRFM_REC_STORED, op->offset, bytes,
+				     op->length);
+		else if (!vdev->dark)
+			vrfm_tap_told(vdev, op->node, op->event,
+				      vrfm_op_event_data(op), ++number);
+		bytes += ALIGN(op->length, VRFM_WIRE_ALIGN);
+	}
+}
+
 /*
  * Accept a batch: store its bytes, and send them and its events. With the
  * transmitter off, only the memory changes. If @marks is set, mark the last
@@ -102,6 +119,8 @@ static int vrfm_batch_accept_locked(struct vrfm_dev *vdev,
 	vdev->serial += !dark && ops->bytes;
 	if (ops->bytes && vrfm_ranges_are_wanted())
 		vrfm_batch_report(vdev, ops);
+	if (vrfm_is_tapped())
+		vrfm_batch_tap(vdev, ops);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!dark)
 			vrfm_link_ops(link, ops, marks);

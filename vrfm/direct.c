@@ -28,6 +28,7 @@
 
 #include "direct_path.h"
 #include "link.h"
+#include "ring.h"
 #include "trace.h"
 
 /*
@@ -167,6 +168,22 @@ static void vrfm_direct_say_locked(struct vrfm_link *link, bool open,
 	vrfm_link_push_locked(link);
 }
 
+/* Let taps record a direct write of this node. */
+static void vrfm_placed_tap(const struct vrfm_placed *placed)
+{
+	struct vrfm_dev *vdev = placed->link->vdev;
+	struct vrfm_record record = {
+		.type = VRFM_REC_PLACED,
+		.flags = VRFM_REC_OWN,
+		.node = vdev->params.node,
+		.serial = vdev->serial,
+		.placed.peer = placed->link->peer.node,
+	};
+
+	vrfm_tap_run(vdev, &record, placed->offset, placed->block->bytes,
+		     placed->len);
+}
+
 static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 {
 	struct vrfm_link *link = placed->link;
@@ -194,6 +211,8 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	link->counts.directs++;
 	link->counts.bytes_direct += placed->len;
 	vrfm_rate_add(&link->meter.tx, jiffies, placed->len);
+	if (vrfm_is_tapped())
+		vrfm_placed_tap(placed);
 	return true;
 }
 
@@ -444,6 +463,43 @@ void vrfm_direct_setup(struct vrfm_link *link)
 	mutex_unlock(&direct->setup);
 }
 
+static struct vrfm_record vrfm_direct_hole(const struct vrfm_link *link,
+					   bool open)
+{
+	return (struct vrfm_record){
+		.type = VRFM_REC_HOLE,
+		.node = link->peer.node,
+		.length = open ? link->vdev->params.size : 0,
+	};
+}
+
+/**
+ * vrfm_direct_report - notify a new tap if the peer may write directly
+ * @link: link
+ * @sub: tap, in the list of its ring
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_direct_report(struct vrfm_link *link, struct vrfm_sub *sub)
+{
+	const struct vrfm_record hole = vrfm_direct_hole(link, true);
+
+	spin_lock_bh(&link->lock);
+	if (link->direct.shown == VRFM_SHOWN)
+		vrfm_sub_tap(sub, &hole);
+	spin_unlock_bh(&link->lock);
+}
+
+/* Notify taps when the peer may write directly, or may not any more. */
+static void vrfm_direct_tap_locked(struct vrfm_link *link, bool open)
+{
+	const struct vrfm_record hole = vrfm_direct_hole(link, open);
+
+	lockdep_assert_held(&link->lock);
+	if (vrfm_is_tapped())
+		vrfm_tap(link->vdev, &hole, NULL, 0);
+}
+
 /**
  * vrfm_direct_notify - send a STAGE to the peer: the ranges where it must not
  * write directly
@@ -479,6 +535,7 @@ bool vrfm_direct_notify(struct vrfm_link *link)
 	if (desc_len) {
 		krdma_region_export(direct->region, 0, size, at, desc_len);
 		direct->shown = VRFM_SHOWN;
+		vrfm_direct_tap_locked(link, true);
 	}
 	/*
 	 * Record the number before the STAGE is posted: an answer with a higher
@@ -608,6 +665,8 @@ struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 		vrfm_stage_hide(link->vdev);
 	direct->region = NULL;
 	spin_lock_bh(&link->lock);
+	if (direct->shown == VRFM_SHOWN)
+		vrfm_direct_tap_locked(link, false);
 	direct->shown = VRFM_SHOWN_NOT_YET;
 	krdma_remote_free(direct->remote);
 	direct->remote = NULL;

@@ -109,6 +109,17 @@ int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
 	return vrfm_event_switch(vdev, type, false);
 }
 
+static void vrfm_event_tap(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
+{
+	const struct vrfm_record record = {
+		.type = VRFM_REC_RAISED,
+		.node = type == RFM2G_EVENT_RESET ? VRFM_REC_NO_NODE : node,
+		.event = { .event = type, .data = data },
+	};
+
+	vrfm_tap(vdev, &record, NULL, 0);
+}
+
 /**
  * vrfm_event_raise - queue an event, copy it to rings, and wake its waiter
  * @vdev: device
@@ -131,6 +142,8 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 	trace_vrfm_event_raised(vdev->unit, node, type, data);
 	spin_lock_bh(&vdev->lock);
 	vrfm_rings_event_locked(vdev, type, node, data);
+	if (vrfm_is_tapped())
+		vrfm_event_tap(vdev, type, node, data);
 	if (vrfm_queue_push(&event->queue, node, data))
 		vrfm_event_ready_locked(vdev, type);
 	vrfm_regs_publish_locked(vdev);

@@ -723,6 +723,8 @@ void vrfm_link_fall_back(struct vrfm_link *link);
 const char *vrfm_link_state_name(enum vrfm_link_state state);
 
 /* window.c */
+void vrfm_link_tap(struct vrfm_link *link, u16 type, const struct vrfm_head *head,
+		   const void *body);
 void vrfm_link_push_locked(struct vrfm_link *link);
 void vrfm_wake_writers(struct vrfm_dev *vdev);
 void vrfm_link_wake_writers(struct vrfm_link *link);
@@ -786,6 +788,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block);
 void vrfm_direct_setup(struct vrfm_link *link);
 void vrfm_direct_settle(struct vrfm_link *link);
+void vrfm_direct_report(struct vrfm_link *link, struct vrfm_sub *sub);
 bool vrfm_direct_notify(struct vrfm_link *link);
 void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg);
 const char *vrfm_shown_name(enum vrfm_shown shown);

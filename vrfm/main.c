@@ -229,6 +229,7 @@ static void __exit vrfm_exit(void)
 	vrfm_proc_exit();
 	vrfm_device_exit();
 	vrfm_ranges_exit();
+	vrfm_taps_exit();
 	vrfm_twins_exit();
 	vrfm_link_exit();
 }

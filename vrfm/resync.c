@@ -458,6 +458,26 @@ static bool vrfm_resync_pair(struct vrfm_dev *vdev, const unsigned long *live,
 	return true;
 }
 
+/*
+ * Let taps record words of the memory, after words of an image were merged. The
+ * record also has the words that were not merged. The lock of the page lets no
+ * older value follow a newer one: a node that writes one of the words later gets
+ * its record later.
+ */
+static void vrfm_resync_tap_locked(struct vrfm_link *link, u32 first, u32 n)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_record record = {
+		.type = VRFM_REC_APPLIED,
+		.flags = VRFM_REC_FROM_IMAGE,
+		.node = link->peer.node,
+	};
+
+	lockdep_assert_held(vrfm_page_lock(vdev, first * VRFM_WORD));
+	vrfm_tap_run(vdev, &record, first * VRFM_WORD,
+		     vdev->mem.vaddr + first * VRFM_WORD, n * VRFM_WORD);
+}
+
 /**
  * vrfm_resync_merge - merge words of the donor's image
  * @link: link from which the words came; if it is not the donor, ignore them
@@ -502,6 +522,8 @@ void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
 		} while (index < end && index % VRFM_PAGE_WORDS);
 		vrfm_touched(vdev, first * VRFM_WORD,
 			     (index - first) * VRFM_WORD);
+		if (live && vrfm_is_tapped())
+			vrfm_resync_tap_locked(link, first, index - first);
 		spin_unlock_bh(lock);
 	}
 }

@@ -342,9 +342,11 @@ static struct vrfm_ring_ctx *vrfm_ring_alloc(struct file *file,
 	ring->vdev = vf->vdev;
 	ring->file = get_file(file);
 	ring->clock = args->clock;
+	ring->snap = args->snap;
 	ring->need = U32_MAX;
 	ring->kernel->size = vf->vdev->params.size;
 	ring->kernel->node = vf->vdev->params.node;
+	ring->kernel->snap = args->snap;
 	mutex_init(&ring->reading);
 	mutex_init(&ring->control);
 	spin_lock_init(&ring->lock);
@@ -388,12 +390,15 @@ static const struct file_operations vrfm_ring_fops = {
 
 static int vrfm_ring_check(const struct vrfm_ring *args)
 {
-	if (args->flags & ~VRFM_RING_NONBLOCK || args->reserved0[0] ||
-	    args->reserved0[1] || args->reserved1[0] || args->reserved1[1] ||
-	    args->reserved1[2])
+	if (args->flags & ~VRFM_RING_NONBLOCK || args->reserved0 ||
+	    args->reserved1[0] || args->reserved1[1] || args->reserved1[2])
 		return -EINVAL;
 	if (args->slots < VRFM_RING_SLOTS_MIN ||
 	    args->slots > VRFM_RING_SLOTS_MAX || !is_power_of_2(args->slots))
+		return -EINVAL;
+	/* With larger payloads, a ring would be full after one or two records. */
+	if (args->snap > VRFM_RING_SNAP_MAX ||
+	    args->snap > args->slots * VRFM_SLOT / 4)
 		return -EINVAL;
 	switch (args->clock) {
 	case CLOCK_MONOTONIC:

@@ -6,6 +6,7 @@
 #include <linux/hrtimer.h>
 #include <linux/jump_label_ratelimit.h>
 
+#include "filter.h"
 #include "notice.h"
 #include "priv.h"
 #include "ringbuf.h"
@@ -16,6 +17,7 @@
  * @file: open file of @vdev, which the ring holds
  * @entry: place in vrfm_dev.rings
  * @clock: clock of the records: CLOCK_...
+ * @snap: largest number of bytes of a payload
  * @user: area that the program writes: one page, trusted in nothing
  * @kernel: area that the program maps for reading
  * @npages: number of pages of @kernel
@@ -37,12 +39,14 @@
  * @subs: list of subscriptions
  * @nsubs: number of subscriptions
  * @ranged: number of bytes in the ranges of all subscriptions
+ * @kinds: types of records that a tap of the ring wants: VRFM_TAP_KIND()
  */
 struct vrfm_ring_ctx {
 	struct vrfm_dev *vdev;
 	struct file *file;
 	struct list_head entry;
 	clockid_t clock;
+	u32 snap;
 	struct vrfm_ring_user *user;
 	struct vrfm_ring_kernel *kernel;
 	unsigned long npages;
@@ -64,6 +68,7 @@ struct vrfm_ring_ctx {
 	struct list_head subs;
 	unsigned int nsubs;
 	u32 ranged;
+	u32 kinds;
 };
 
 /**
@@ -105,6 +110,8 @@ struct vrfm_sub_links {
  * @range: part of the memory where writes are reported, and the writes that have
  *	no record yet; &vrfm_notice.to is 0 if the subscription is not about a
  *	range
+ * @tap: records that a tap wants; &vrfm_filter.kinds is 0 if the subscription is
+ *	no tap; constant
  * @own: writes of this node are reported as well
  * @image: an image is being loaded, as far as the subscription was notified
  * @image_pending: @image has no record yet
@@ -119,6 +126,7 @@ struct vrfm_sub {
 	u64 nodes[VRFM_NODES / 64];
 	struct vrfm_sub_links *links;
 	struct vrfm_notice range;
+	struct vrfm_filter tap;
 	bool own;
 	bool image;
 	bool image_pending;
@@ -169,9 +177,39 @@ void vrfm_ranges_begin(void);
 void vrfm_ranges_end(void);
 void vrfm_ranges_exit(void);
 
+/* tap.c */
+extern struct static_key_false_deferred vrfm_taps_key;
+
+/**
+ * vrfm_is_tapped - check whether a ring of any device has a tap
+ *
+ * Return: true if one may have a tap.
+ */
+static inline bool vrfm_is_tapped(void)
+{
+	return static_branch_unlikely(&vrfm_taps_key.key);
+}
+
+bool vrfm_may_tap(void);
+void vrfm_sub_tap(struct vrfm_sub *sub, const struct vrfm_record *record);
+void vrfm_tap(struct vrfm_dev *vdev, const struct vrfm_record *record,
+	      const void *bytes, u32 len);
+void vrfm_tap_run(struct vrfm_dev *vdev, struct vrfm_record *record, u32 offset,
+		  const void *bytes, u32 len);
+void vrfm_tap_own(struct vrfm_dev *vdev, u16 type, u32 offset, const void *bytes,
+		  u32 len);
+void vrfm_tap_told(struct vrfm_dev *vdev, u32 node, u32 event, u32 data,
+		   u64 number);
+void vrfm_taps_begin(void);
+void vrfm_taps_end(void);
+void vrfm_taps_exit(void);
+
 /* sub.c */
 bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node);
 struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type);
+struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
+					       u32 len);
+void vrfm_ring_drop_locked(struct vrfm_ring_ctx *ring);
 void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring);
 bool vrfm_ring_settle_locked(struct vrfm_ring_ctx *ring);
 void vrfm_ring_flush_locked(struct vrfm_ring_ctx *ring);

@@ -198,6 +198,19 @@ static void vrfm_rx_report(struct vrfm_link *link, const void *runs,
 	vrfm_rings_written(link->vdev, &written);
 }
 
+/* Let taps record a run of an UPDATE that was applied. */
+static void vrfm_rx_tap_run(struct vrfm_link *link, const struct vrfm_run *run,
+			    u64 serial)
+{
+	struct vrfm_record record = {
+		.type = VRFM_REC_APPLIED,
+		.node = link->peer.node,
+		.serial = serial,
+	};
+
+	vrfm_tap_run(link->vdev, &record, run->offset, run->bytes, run->len);
+}
+
 /*
  * Process the body of a message. If the message lacks the flag SYNCED, this
  * node lacks writes of the sender, and records this before it uses the body. If
@@ -223,6 +236,8 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			trace_vrfm_apply(vdev->unit, node, run.offset, run.len);
 			vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
 				       VRFM_OWN_CLEAR);
+			if (vrfm_is_tapped())
+				vrfm_rx_tap_run(link, &run, head->serial);
 		}
 		if (vrfm_ranges_are_wanted())
 			vrfm_rx_report(link, msg + sizeof(struct vrfm_wire_head),
@@ -274,6 +289,9 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 		vrfm_rx_protocol_error(link);
 		return;
 	}
+	if (vrfm_is_tapped())
+		vrfm_link_tap(link, VRFM_REC_RECEIVED, &head,
+			      msg + sizeof(struct vrfm_wire_head));
 	/* Process acknowledgments, GRANT, and the answer to a STAGE. */
 	granted = head.flags & VRFM_WIRE_GRANT;
 	spin_lock_bh(&link->lock);

@@ -295,6 +295,18 @@ static void vrfm_report_diff(struct vrfm_dev *vdev, u32 offset)
 	vrfm_rings_written(vdev, &written);
 }
 
+/* Let taps record the stores in vrfm_dev.diff. */
+static void vrfm_tap_diff(struct vrfm_dev *vdev, u32 offset)
+{
+	const struct vrfm_diff *diff = vdev->diff;
+	u32 first, n;
+
+	for (first = vrfm_diff_next(diff, 0, &n); first < VRFM_PAGE_WORDS;
+	     first = vrfm_diff_next(diff, first + n, &n))
+		vrfm_tap_own(vdev, VRFM_REC_FOUND, offset + first * VRFM_WORD,
+			     &diff->words[first], n * VRFM_WORD);
+}
+
 /*
  * Compare a page, and send the difference. The caller holds
  * vrfm_dev.write_lock, with room on all links.
@@ -334,6 +346,8 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	vdev->serial += !dark;
 	if (vrfm_ranges_are_wanted())
 		vrfm_report_diff(vdev, twin->index << PAGE_SHIFT);
+	if (vrfm_is_tapped())
+		vrfm_tap_diff(vdev, twin->index << PAGE_SHIFT);
 	if (dark)
 		return;
 	list_for_each_entry(link, &vdev->links, entry)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Subscriptions: put records about events and peers into rings, and wake the
- * readers. range.c puts in those about writes.
+ * readers. range.c puts in those about writes, and tap.c those of taps.
  *
  * The list vrfm_dev.rings is read under RCU. A record is written, and then
  * published, under the lock of its ring, which is the innermost lock. If a ring
  * is full, its device and the peers do not wait:
  *
- * - a copied event is dropped, and counted;
+ * - a copied event, or a record of a tap, is dropped and counted;
  * - a taken event stays in the queue of the device;
  * - of a peer's states, only the newest is kept;
  * - notices of writes merge.
@@ -58,9 +58,10 @@ static void vrfm_ring_read_head_locked(struct vrfm_ring_ctx *ring)
 }
 
 /**
- * vrfm_ring_add_locked - add a record
+ * vrfm_ring_add_bytes_locked - add a record with a payload
  * @sub: subscription that the record is for; the lock of its ring is held
  * @type: VRFM_REC_...
+ * @len: number of bytes of the payload, at most &vrfm_ring_ctx.snap
  *
  * The head of the program is read only if the ring looks full, so that the cache
  * line of the head rarely moves between processors.
@@ -68,23 +69,51 @@ static void vrfm_ring_read_head_locked(struct vrfm_ring_ctx *ring)
  * Context: any but hard interrupts.
  * Return: the record, without content; NULL if the ring is full.
  */
-struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type)
+struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
+					       u32 len)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
 	u64 time_ns = vrfm_ring_time(ring);
 	struct vrfm_record *record;
 
 	lockdep_assert_held(&ring->lock);
-	record = vrfm_ringbuf_add(&ring->buf, 0, time_ns);
+	record = vrfm_ringbuf_add(&ring->buf, len, time_ns);
 	if (!record) {
 		vrfm_ring_read_head_locked(ring);
-		record = vrfm_ringbuf_add(&ring->buf, 0, time_ns);
+		record = vrfm_ringbuf_add(&ring->buf, len, time_ns);
 	}
 	if (!record)
 		return NULL;
 	record->type = type;
 	record->cookie = sub->cookie;
 	return record;
+}
+
+/**
+ * vrfm_ring_add_locked - add a record without payload
+ * @sub: subscription that the record is for; the lock of its ring is held
+ * @type: VRFM_REC_...
+ *
+ * Context: any but hard interrupts.
+ * Return: the record, without content; NULL if the ring is full.
+ */
+struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type)
+{
+	lockdep_assert_held(&sub->ring->lock);
+	return vrfm_ring_add_bytes_locked(sub, type, 0);
+}
+
+/**
+ * vrfm_ring_drop_locked - count a record that does not fit
+ * @ring: ring, with its lock held
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_ring_drop_locked(struct vrfm_ring_ctx *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	ring->buf.lost++;
+	WRITE_ONCE(ring->kernel->lost, ++ring->lost);
 }
 
 /* Check whether something waits for free slots. */
@@ -308,9 +337,7 @@ void vrfm_ring_flush_locked(struct vrfm_ring_ctx *ring)
  */
 bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node)
 {
-	if (!(sub->nodes[0] | sub->nodes[1] | sub->nodes[2] | sub->nodes[3]))
-		return true;
-	return sub->nodes[node / 64] >> node % 64 & 1;
+	return vrfm_nodes_have(sub->nodes, node);
 }
 
 static void vrfm_record_event(struct vrfm_record *record, u32 type, u16 node,
@@ -336,12 +363,10 @@ static bool vrfm_sub_copy_locked(struct vrfm_sub *sub, u32 type, u16 node,
 		return false;
 	if (vrfm_ring_settle_locked(ring))
 		record = vrfm_ring_add_locked(sub, VRFM_REC_EVENT);
-	if (record) {
+	if (record)
 		vrfm_record_event(record, type, node, data);
-		return true;
-	}
-	ring->buf.lost++;
-	WRITE_ONCE(ring->kernel->lost, ++ring->lost);
+	else
+		vrfm_ring_drop_locked(ring);
 	return true;
 }
 

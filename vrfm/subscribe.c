@@ -14,13 +14,26 @@ static bool vrfm_subscribe_names_nodes(const struct vrfm_subscribe *args)
 	       args->nodes[3];
 }
 
+static int vrfm_subscribe_check_tap(const struct vrfm_dev *vdev,
+				    const struct vrfm_subscribe *args)
+{
+	if (args->flags & ~VRFM_SUB_ALL || args->events || !args->kinds ||
+	    args->kinds & ~VRFM_TAP_KINDS)
+		return -EINVAL;
+	if (!args->length)
+		return args->offset ? -EINVAL : 0;
+	return vrfm_inside(vdev, args->offset, args->length) ? 0 : -EINVAL;
+}
+
 static int vrfm_subscribe_check(const struct vrfm_dev *vdev,
 				const struct vrfm_subscribe *args)
 {
 	const bool take = args->flags & VRFM_SUB_TAKE;
 	const bool ranged = args->what == VRFM_SUB_RANGE;
 
-	if (args->reserved1 || (!ranged && (args->offset || args->length)))
+	if (args->what == VRFM_SUB_TAP)
+		return vrfm_subscribe_check_tap(vdev, args);
+	if (args->kinds || (!ranged && (args->offset || args->length)))
 		return -EINVAL;
 	if (args->flags == VRFM_SUB_REMOVE)
 		return args->what || args->events ||
@@ -42,6 +55,20 @@ static int vrfm_subscribe_check(const struct vrfm_dev *vdev,
 	default:
 		return -EINVAL;
 	}
+}
+
+static void vrfm_sub_alloc_tap(struct vrfm_sub *sub,
+			       const struct vrfm_subscribe *args)
+{
+	u32 size = sub->ring->vdev->params.size;
+
+	sub->tap = (struct vrfm_filter){
+		.kinds = args->kinds,
+		.from = args->offset,
+		.to = args->length ? args->offset + args->length : size,
+		.all = args->flags & VRFM_SUB_ALL,
+	};
+	memcpy(sub->tap.nodes, args->nodes, sizeof(sub->tap.nodes));
 }
 
 static struct vrfm_sub *vrfm_sub_alloc(struct vrfm_ring_ctx *ring,
@@ -66,6 +93,8 @@ static struct vrfm_sub *vrfm_sub_alloc(struct vrfm_ring_ctx *ring,
 		sub->range.from = args->offset;
 		sub->range.to = args->offset + args->length;
 		sub->own = args->flags & VRFM_SUB_OWN;
+	} else if (args->what == VRFM_SUB_TAP) {
+		vrfm_sub_alloc_tap(sub, args);
 	} else if (!(args->flags & VRFM_SUB_TAKE)) {
 		sub->copies = args->events;
 	}
@@ -99,6 +128,7 @@ static int vrfm_sub_enlist(struct vrfm_sub *sub)
 	} else {
 		ring->nsubs++;
 		WRITE_ONCE(ring->ranged, ring->ranged + ranged);
+		WRITE_ONCE(ring->kinds, ring->kinds | sub->tap.kinds);
 		list_add_tail(&sub->entry, &ring->subs);
 	}
 	spin_unlock_bh(&ring->lock);
@@ -108,11 +138,15 @@ static int vrfm_sub_enlist(struct vrfm_sub *sub)
 static void vrfm_sub_unlist_locked(struct vrfm_sub *sub)
 {
 	struct vrfm_ring_ctx *ring = sub->ring;
+	u32 kinds = 0;
 
 	lockdep_assert_held(&ring->lock);
 	ring->nsubs--;
 	WRITE_ONCE(ring->ranged, ring->ranged - vrfm_sub_ranged(sub));
 	list_del(&sub->entry);
+	list_for_each_entry(sub, &ring->subs, entry)
+		kinds |= sub->tap.kinds;
+	WRITE_ONCE(ring->kinds, kinds);
 }
 
 static void vrfm_sub_unlist(struct vrfm_sub *sub)
@@ -163,6 +197,46 @@ static void vrfm_sub_end_range(struct vrfm_sub *sub)
 	vrfm_ranges_end();
 }
 
+/* Report the peers that may write directly. Later changes follow in order. */
+static void vrfm_sub_report_holes(struct vrfm_sub *sub)
+{
+	struct vrfm_link *link;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &sub->ring->vdev->links, entry)
+		vrfm_direct_report(link, sub);
+	rcu_read_unlock();
+}
+
+/*
+ * Let hooks check for taps. If the tap wants all writes, wait until peers do not
+ * write directly into its part.
+ */
+static int vrfm_sub_begin_tap(struct vrfm_sub *sub)
+{
+	const struct vrfm_filter *tap = &sub->tap;
+	int ret = 0;
+
+	vrfm_taps_begin();
+	if (tap->all)
+		ret = vrfm_stage_pin_part(sub->ring->vdev, tap->from,
+					  tap->to - tap->from);
+	else
+		vrfm_sub_report_holes(sub);
+	if (ret)
+		vrfm_taps_end();
+	return ret;
+}
+
+/* Undo vrfm_sub_begin_tap(). The subscription is in no list any more. */
+static void vrfm_sub_end_tap(struct vrfm_sub *sub)
+{
+	if (sub->tap.all)
+		vrfm_stage_unpin(sub->ring->vdev, vrfm_range(sub->tap.from),
+				 vrfm_range(sub->tap.to - 1));
+	vrfm_taps_end();
+}
+
 static int vrfm_sub_add(struct vrfm_ring_ctx *ring,
 			const struct vrfm_subscribe *args)
 {
@@ -176,6 +250,8 @@ static int vrfm_sub_add(struct vrfm_ring_ctx *ring,
 		goto err_free;
 	if (args->what == VRFM_SUB_RANGE)
 		ret = vrfm_sub_begin_range(sub);
+	else if (args->what == VRFM_SUB_TAP)
+		ret = vrfm_sub_begin_tap(sub);
 	else if (args->flags & VRFM_SUB_TAKE)
 		ret = vrfm_events_take(sub, args->events);
 	if (ret)
@@ -221,6 +297,8 @@ static int vrfm_subs_remove(struct vrfm_ring_ctx *ring, const u64 *cookie)
 		vrfm_events_untake(sub);
 		if (sub->range.to)
 			vrfm_sub_end_range(sub);
+		if (sub->tap.kinds)
+			vrfm_sub_end_tap(sub);
 		vrfm_sub_free(sub);
 		ret = 0;
 	}
@@ -237,7 +315,7 @@ static int vrfm_subs_remove(struct vrfm_ring_ctx *ring, const u64 *cookie)
  * waiter; -ENODEV: the device was removed; -ENOENT: no subscription has the
  * cookie; -ENOSPC: too many subscriptions; -E2BIG: too many bytes in ranges;
  * -ETIMEDOUT: a peer may still write into the range directly; -EINTR: killed;
- * -ENOMEM.
+ * -EPERM: the caller must not tap; -ENOMEM.
  */
 int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,
 			const struct vrfm_subscribe *args)
@@ -246,6 +324,8 @@ int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,
 
 	if (ret)
 		return ret;
+	if (args->what == VRFM_SUB_TAP && !vrfm_may_tap())
+		return -EPERM;
 	if (READ_ONCE(ring->vdev->gone))
 		return -ENODEV;
 	ret = mutex_lock_killable(&ring->control);

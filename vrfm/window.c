@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 
 #include "link.h"
+#include "ring.h"
 
 /* ---- sending ---- */
 
@@ -33,6 +34,53 @@ static u8 vrfm_link_flags(const struct vrfm_link *link)
 {
 	return (vrfm_is_loading(link->vdev) ? 0 : VRFM_WIRE_GRANT) |
 	       (link->direct.open ? VRFM_WIRE_DIRECT : 0);
+}
+
+/**
+ * vrfm_link_tap - let taps record a message
+ * @link: link of the message
+ * @type: %VRFM_REC_SENT or %VRFM_REC_RECEIVED
+ * @head: header of the message
+ * @body: bytes that follow the header
+ *
+ * A STAGE has keys, which give access to the memory. So its body is not recorded.
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_link_tap(struct vrfm_link *link, u16 type, const struct vrfm_head *head,
+		   const void *body)
+{
+	bool secret = head->type == VRFM_WIRE_STAGE;
+	struct vrfm_record record = {
+		.type = type,
+		.flags = secret ? VRFM_REC_CUT : 0,
+		.node = type == VRFM_REC_SENT ? link->vdev->params.node :
+						link->peer.node,
+		.length = head->len,
+		.serial = head->serial,
+		.message = {
+			.type = head->type,
+			.flags = head->flags,
+			.count = head->count,
+			.peer = link->peer.node,
+			.sequence = head->sequence,
+			.applied = head->applied,
+		},
+	};
+
+	vrfm_tap(link->vdev, &record, body, secret ? 0 : head->len);
+}
+
+static void vrfm_link_tap_sent(struct vrfm_link *link,
+			       const struct vrfm_pack *pack,
+			       const struct vrfm_head *head)
+{
+	struct vrfm_head sent = *head;
+
+	sent.count = pack->count;
+	sent.len = pack->len - sizeof(struct vrfm_wire_head);
+	vrfm_link_tap(link, VRFM_REC_SENT, &sent,
+		      pack->msg + sizeof(struct vrfm_wire_head));
 }
 
 static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
@@ -49,6 +97,8 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 	};
 	link->counts.bytes_sent += req->local.len;
 	vrfm_rate_add(&link->meter.tx, jiffies, req->local.len);
+	if (vrfm_is_tapped())
+		vrfm_link_tap_sent(link, pack, head);
 }
 
 static void vrfm_slot_post_locked(struct vrfm_link *link)

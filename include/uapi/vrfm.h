@@ -348,16 +348,43 @@ struct vrfm_status {
 #define VRFM_REC_LINK 4
 /* Type of a record about the load of an image, see &vrfm_record.image. */
 #define VRFM_REC_IMAGE 5
+/*
+ * Types of records of %VRFM_SUB_TAP, which may have a payload. STORED: a call of
+ * this node stored bytes. FOUND: programs of this node stored bytes through
+ * mappings. APPLIED: a message of a peer stored bytes here. PLACED: this node
+ * writes bytes directly into the memory of a peer.
+ */
+#define VRFM_REC_STORED 16
+#define VRFM_REC_FOUND 17
+#define VRFM_REC_APPLIED 18
+#define VRFM_REC_PLACED 19
+/* Messages to a peer, and from a peer, see &vrfm_record.message. */
+#define VRFM_REC_SENT 20
+#define VRFM_REC_RECEIVED 21
+/* Events that this device raised, and that this node sent. */
+#define VRFM_REC_RAISED 22
+#define VRFM_REC_TOLD 23
+/*
+ * A peer may write directly into the memory of this node from now on; with a
+ * length of 0: not any more. This node does not notice such writes.
+ */
+#define VRFM_REC_HOLE 24
+/* In files of recorders only: content of the memory when the file begins. */
+#define VRFM_REC_IMAGE_AT 25
 
 /*
  * Flag of a record: it covers several changes. A WRITTEN has the hull of all
  * bytes; other records show the last change.
  */
 #define VRFM_REC_MERGED 1
-/* Flag of %VRFM_REC_WRITTEN: this node wrote the bytes. */
+/* Flag: the payload lacks bytes, because it is limited or may not be shown. */
+#define VRFM_REC_CUT 2
+/* Flag of WRITTEN, STORED, FOUND and PLACED: this node wrote the bytes. */
 #define VRFM_REC_OWN 4
 /* Flag of %VRFM_REC_EVENT: no event, but the end of a %VRFM_SUB_TAKE. */
 #define VRFM_REC_CANCELLED 8
+/* Flag of %VRFM_REC_APPLIED: the bytes are from an image that is being loaded. */
+#define VRFM_REC_FROM_IMAGE 16
 
 /* Value of &vrfm_record.node: no node. */
 #define VRFM_REC_NO_NODE 0xFFFF
@@ -365,24 +392,33 @@ struct vrfm_status {
 /**
  * struct vrfm_record - a record of a ring
  * @type: VRFM_REC_...; programs must skip types that they do not know
- * @flags: %VRFM_REC_MERGED, %VRFM_REC_OWN, %VRFM_REC_CANCELLED
- * @slots: number of slots of 64 bytes that the record takes, with this one
+ * @flags: %VRFM_REC_MERGED, %VRFM_REC_CUT, %VRFM_REC_OWN, %VRFM_REC_CANCELLED,
+ *	%VRFM_REC_FROM_IMAGE
+ * @slots: number of slots of 64 bytes that the record takes, with this one. The
+ *	payload begins in the second slot
  * @node: event: id of the sender; fault: id of the peer that the fault
- *	concerns; link: id of the peer; written: id of the writer;
+ *	concerns; link: id of the peer; written: id of the writer; records of a
+ *	tap: id of the writer or sender; HOLE: id of the peer;
  *	%VRFM_REC_NO_NODE: none, as for RESET, or several writers
- * @offset: %VRFM_REC_WRITTEN: offset of the first byte that was written; 0 in
- *	other records, like @length and @serial
- * @length: number of bytes from the first to the last that was written
+ * @offset: WRITTEN, STORED, FOUND, APPLIED, PLACED: offset of the first byte that
+ *	was written; 0 in other records
+ * @length: number of bytes from the first to the last that was written; SENT,
+ *	RECEIVED: number of bytes after the header of the message; HOLE: number
+ *	of bytes of the memory, or 0; otherwise 0. The payload has as many bytes,
+ *	or as many as &vrfm_ring.snap if the record has the flag %VRFM_REC_CUT.
+ *	HOLE has no payload
  * @serial: number of the last write, as its writer counts them; 0 if several
- *	nodes wrote
+ *	nodes wrote, or in an acknowledgment. TOLD: number of the event
  * @time_ns: time when the record was put into the ring, on the clock of the
  *	ring, in ns
  * @cookie: cookie of the subscription; 0 in %VRFM_REC_PAD and %VRFM_REC_LOST
  * @lost: content of %VRFM_REC_LOST
  * @lost.count: number of records that were dropped at this point of the stream
- * @event: content of %VRFM_REC_EVENT
+ * @event: content of %VRFM_REC_EVENT, %VRFM_REC_RAISED and %VRFM_REC_TOLD
  * @event.event: type of the event: enum rfm2g_event
  * @event.data: data of the sender
+ * @event.to: TOLD: id of the receiver, or %VRFM_REC_NO_NODE for all other nodes;
+ *	otherwise 0
  * @link: content of %VRFM_REC_LINK
  * @link.state: state of the peer: enum vrfm_peer_link
  * @link.flags: %VRFM_STATUS_PRESENT, %VRFM_PEER_SYNCED, %VRFM_PEER_MISSES_ALL;
@@ -396,6 +432,16 @@ struct vrfm_status {
  * @image: content of %VRFM_REC_IMAGE
  * @image.state: 1: a load has begun, and words may change without a WRITTEN; 0:
  *	the load has ended
+ * @placed: content of %VRFM_REC_PLACED
+ * @placed.peer: id of the peer
+ * @message: content of %VRFM_REC_SENT and %VRFM_REC_RECEIVED: words of the header
+ *	of the message, see Documentation/protocol.rst
+ * @message.type: type of the message
+ * @message.flags: flags of the message
+ * @message.count: number of runs
+ * @message.peer: id of the peer at the other end of the link
+ * @message.sequence: number of the message
+ * @message.applied: acknowledgment in the message
  * @raw: the content as three words
  */
 struct vrfm_record {
@@ -415,6 +461,7 @@ struct vrfm_record {
 		struct {
 			__u32 event;
 			__u32 data;
+			__u32 to;
 		} event;
 		struct {
 			__u32 state;
@@ -428,6 +475,17 @@ struct vrfm_record {
 		struct {
 			__u32 state;
 		} image;
+		struct {
+			__u32 peer;
+		} placed;
+		struct {
+			__u8 type;
+			__u8 flags;
+			__u16 count;
+			__u32 peer;
+			__u64 sequence;
+			__u64 applied;
+		} message;
 		__u64 raw[3];
 	};
 };
@@ -437,6 +495,8 @@ struct vrfm_record {
 #define VRFM_RING_SLOTS_MAX 1048576
 #define VRFM_RING_SUBS_MAX 64
 #define VRFM_RING_WAKE_US_MAX 1000000
+/* Largest number of bytes of a payload. Longer writes have several records. */
+#define VRFM_RING_SNAP_MAX 65536
 /* Largest number of bytes in all ranges of a ring. */
 #define VRFM_RING_RANGE_MAX 4194304
 /* Largest number of rings of an open file, and of a device. */
@@ -453,6 +513,8 @@ struct vrfm_record {
  * @slots: number of slots of 64 bytes: a power of two from
  *	%VRFM_RING_SLOTS_MIN to %VRFM_RING_SLOTS_MAX
  * @reserved0: 0
+ * @snap: largest number of bytes of a payload, at most %VRFM_RING_SNAP_MAX and 16
+ *	times @slots
  * @clock: clock of &vrfm_record.time_ns: CLOCK_MONOTONIC, CLOCK_REALTIME,
  *	CLOCK_TAI or CLOCK_BOOTTIME
  * @user_len: result: bytes of the area of &struct vrfm_ring_user
@@ -475,7 +537,8 @@ struct vrfm_ring {
 	__u32 size;
 	__u32 flags;
 	__u32 slots;
-	__u32 reserved0[2];
+	__u32 reserved0;
+	__u32 snap;
 	__s32 clock;
 	__u32 user_len;
 	__u32 kernel_len;
@@ -532,6 +595,7 @@ struct vrfm_ring_user {
  * @size: bytes of the memory
  * @real_ns: CLOCK_REALTIME minus the clock of the ring, at its creation, in ns
  * @node: id of this node
+ * @snap: largest number of bytes of a payload
  * @reserved2: 0
  */
 struct vrfm_ring_kernel {
@@ -547,13 +611,15 @@ struct vrfm_ring_kernel {
 	__u64 size;
 	__s64 real_ns;
 	__u32 node;
-	__u32 reserved2[7];
+	__u32 snap;
+	__u32 reserved2[6];
 };
 
 /* Kinds of subscriptions. */
 #define VRFM_SUB_EVENTS 1
 #define VRFM_SUB_RANGE 2
 #define VRFM_SUB_LINKS 3
+#define VRFM_SUB_TAP 4
 
 /* Flag: remove all subscriptions of the ring that have this cookie. */
 #define VRFM_SUB_REMOVE 1
@@ -561,21 +627,30 @@ struct vrfm_ring_kernel {
 #define VRFM_SUB_TAKE 2
 /* Flag of %VRFM_SUB_RANGE: report the writes of this node as well. */
 #define VRFM_SUB_OWN 4
+/* Flag of %VRFM_SUB_TAP: let no peer write directly into the tapped part. */
+#define VRFM_SUB_ALL 8
+
+/* Bit of a type of record in &vrfm_subscribe.kinds, and all bits. */
+#define VRFM_TAP_KIND(type) (1 << ((type) - VRFM_REC_STORED))
+#define VRFM_TAP_KINDS 0x1FF
 
 /**
  * struct vrfm_subscribe - let a ring get records, or no more
- * @what: %VRFM_SUB_EVENTS, %VRFM_SUB_RANGE or %VRFM_SUB_LINKS; with
+ * @what: %VRFM_SUB_EVENTS, %VRFM_SUB_RANGE, %VRFM_SUB_LINKS or %VRFM_SUB_TAP; with
  *	%VRFM_SUB_REMOVE: 0
- * @flags: %VRFM_SUB_REMOVE, %VRFM_SUB_TAKE or %VRFM_SUB_OWN
- * @offset: RANGE: offset of the first byte; otherwise 0
- * @length: RANGE: number of bytes, not 0; otherwise 0
+ * @flags: %VRFM_SUB_REMOVE, %VRFM_SUB_TAKE, %VRFM_SUB_OWN or %VRFM_SUB_ALL
+ * @offset: RANGE, TAP: offset of the first byte; otherwise 0
+ * @length: RANGE: number of bytes, not 0; TAP: number of bytes, or 0 for the whole
+ *	memory; otherwise 0
  * @cookie: value that the records of this subscription have
  * @events: EVENTS: types of events: bit mask, 1 << enum rfm2g_event
- * @reserved1: 0
+ * @kinds: TAP: types of records: bit mask of VRFM_TAP_KIND(); otherwise 0
  * @nodes: bit mask of the nodes: senders of events, peers that faults concern,
  *	peers of LINKS, or writers; all 0: every node. The mask does not matter
  *	for the writes of this node, see %VRFM_SUB_OWN. A RESET has no sender, and matches
- *	any mask. With %VRFM_SUB_TAKE: 0
+ *	any mask. With %VRFM_SUB_TAKE: 0. TAP: for PLACED, SENT, RECEIVED and
+ *	HOLE the peer, for TOLD the receiver, for other records the writer or
+ *	sender
  *
  * EVENTS: without %VRFM_SUB_TAKE, the ring gets a copy of each event, also while
  * its type is disabled. The copies do not change the queues of the device. With
@@ -595,6 +670,12 @@ struct vrfm_ring_kernel {
  * LINKS: the ring gets a record for each peer with its present state, and one
  * for each change. If the ring is full, the newest state of each peer follows
  * later.
+ *
+ * TAP: the ring gets a record for each write, message and event of the given types.
+ * STORED, FOUND, APPLIED and PLACED match if they touch the part. The payload of
+ * SENT and RECEIVED is the message without its header; that of a STAGE is not
+ * shown, because it has keys. If the ring is full, records are dropped and counted.
+ * The caller needs CAP_SYS_ADMIN, or must be in the group of the parameter tap_gid.
  */
 struct vrfm_subscribe {
 	__u32 what;
@@ -603,7 +684,7 @@ struct vrfm_subscribe {
 	__u32 length;
 	__u64 cookie;
 	__u32 events;
-	__u32 reserved1;
+	__u32 kinds;
 	__u64 nodes[4];
 };
 
@@ -760,7 +841,7 @@ struct vrfm_batch {
  * waits for one of the types. ENOENT: no subscription has the cookie. ENOSPC:
  * VRFM_RING_SUBS_MAX subscriptions. E2BIG: more than VRFM_RING_RANGE_MAX bytes
  * in ranges. ETIMEDOUT: a peer did not answer, as for VRFM_CLAIM. EINTR: the
- * task was killed. ENOMEM.
+ * task was killed. EPERM: the caller must not use VRFM_SUB_TAP. ENOMEM.
  */
 #define VRFM_RING_SUBSCRIBE _IOW(VRFM_MAGIC, 10, struct vrfm_subscribe)
 /*

@@ -159,6 +159,8 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/sub.c"
 #include "../../vrfm/notice.c"
 #include "../../vrfm/range.c"
+#include "../../vrfm/filter.c"
+#include "../../vrfm/tap.c"
 #include "../../vrfm/catchup.c"
 #include "../../vrfm/direct_path.c"
 #include "../../vrfm/peers_ioctl.c"

@@ -28,8 +28,9 @@
 #define KERNEL_AT 0x10000000
 
 enum { REC_PAD, REC_LOST, REC_EVENT, REC_WRITTEN, REC_LINK, REC_IMAGE };
-enum { SUB_EVENTS = 1, SUB_RANGE, SUB_LINKS, SUB_REMOVE = 1, SUB_TAKE = 2, SUB_OWN = 4 };
-enum { MERGED = 1, OWN = 4, CANCELLED = 8 };
+enum { STORED = 16, FOUND, APPLIED, PLACED, SENT, RECEIVED, RAISED, TOLD, HOLE };
+enum { SUB_EVENTS = 1, SUB_RANGE, SUB_LINKS, SUB_TAP, SUB_REMOVE = 1, SUB_TAKE = 2, SUB_OWN = 4, SUB_ALL = 8 };
+enum { MERGED = 1, CUT = 2, OWN = 4, CANCELLED = 8, FROM_IMAGE = 16 };
 enum { MORE = 1, LOST = 2, GONE = 4 };
 enum { OP_WRITE = 1, OP_INLINE, OP_EVENT = 4, OP_MORE = 1, OP_ACKED = 4, OP_NOFLUSH = 8 };
 enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
@@ -40,7 +41,7 @@ enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
 #define NONBLOCK 1
 
 struct ring_args {
-	uint32_t size, flags, slots, zero[2];
+	uint32_t size, flags, slots, zero, snap;
 	int32_t clock;
 	uint32_t user_len, kernel_len;
 	uint64_t kernel_at, zeroes[3];
@@ -54,7 +55,7 @@ struct kernel {
 	uint32_t zero[26], slots, zero1, records_at, version;
 	uint64_t size;
 	int64_t real_ns;
-	uint32_t node, zero2[7];
+	uint32_t node, snap, zero2[6];
 };
 
 struct record {
@@ -67,7 +68,7 @@ struct record {
 struct subscribe {
 	uint32_t what, flags, offset, length;
 	uint64_t cookie;
-	uint32_t events, zero1;
+	uint32_t events, kinds;
 	uint64_t nodes[4];
 };
 
@@ -154,15 +155,22 @@ static inline void ring_map(struct ring *ring)
 	ring->records = kernel + ring->kernel->records_at;
 }
 
-static inline struct ring ring_open(uint32_t slots)
+/* Create and map a ring with payloads of up to SNAP bytes. */
+static inline struct ring ring_open_snap(uint32_t slots, uint32_t snap)
 {
-	struct ring ring;
+	struct ring ring = { .args = { .size = sizeof(ring.args), .slots = slots, .snap = snap,
+				       .clock = CLOCK_MONOTONIC } };
 
-	ring.fd = ring_make(fd, slots, 0, &ring.args);
+	ring.fd = ioctl(fd, RING, &ring.args);
 	if (ring.fd < 0)
 		err(2, "VRFM_RING");
 	ring_map(&ring);
 	return ring;
+}
+
+static inline struct ring ring_open(uint32_t slots)
+{
+	return ring_open_snap(slots, 0);
 }
 
 static inline void ring_close(struct ring *ring)

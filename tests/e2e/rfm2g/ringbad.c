@@ -46,8 +46,11 @@ static void bad_rings(void)
 	gives(E2BIG, call(fd, RING, &longer), "ring: a longer structure with a value");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .flags = 2 }), "ring: an unknown flag");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .flags = 1U << 31 }), "ring: flag 31");
-	gives(EINVAL, makes((struct ring_args){ GOOD, .zero[0] = 8 }), "ring: the first reserved word");
-	gives(EINVAL, makes((struct ring_args){ GOOD, .zero[1] = 1 }), "ring: the second reserved word");
+	gives(EINVAL, makes((struct ring_args){ GOOD, .zero = 8 }), "ring: the first reserved word");
+	gives(0, makes((struct ring_args){ GOOD, .snap = 1024 }), "ring: payloads of a quarter of the slots");
+	gives(EINVAL, makes((struct ring_args){ GOOD, .snap = 1025 }), "ring: payloads of more than a quarter");
+	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 65536, .clock = 1, .snap = 65537 }),
+	      "ring: payloads of 65537 bytes");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .zeroes[2] = 1 }), "ring: the last reserved word");
 	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 0, .clock = 1 }), "ring: no slots");
 	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 32, .clock = 1 }), "ring: 32 slots");
@@ -75,7 +78,7 @@ static void bad_subscriptions(void)
 
 	gives(EFAULT, call(ring.fd, SUBSCRIBE, bad_address), "subscribe: an invalid address");
 	for (i = 0; i < 8; i++)
-		if (i != SUB_EVENTS && i != SUB_LINKS && i != SUB_RANGE)
+		if (i != SUB_EVENTS && i != SUB_LINKS && i != SUB_RANGE && i != SUB_TAP)
 			ret |= subscribe(&ring, i, 0, 1, 1) != EINVAL;
 	is(!ret, "subscribe: unknown kinds");
 	for (i = 2; i < 32; i++)
@@ -94,8 +97,8 @@ static void bad_subscriptions(void)
 	      "subscribe: events with an offset");
 	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .length = 1 }),
 	      "subscribe: events with a length");
-	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .zero1 = 1 }),
-	      "subscribe: the reserved word");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .kinds = 1 }),
+	      "subscribe: events with types of a tap");
 	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = 1, .events = 1, .flags = SUB_TAKE, .nodes[0] = 2 }),
 	      "subscribe: events of one node are taken");
 	gives(ENOENT, subscribe(&ring, 0, SUB_REMOVE, 1, 0), "subscribe: removal of nothing");
@@ -141,6 +144,31 @@ static void bad_ranges(void)
 	gives(E2BIG, range(&ring, 0, 0, 1, 0), "range: one byte more");
 	gives(0, subscribe(&ring, 0, SUB_REMOVE, size, 0), "range: 3 MiB are removed");
 	gives(0, range(&ring, 0, 0, size, 0), "range: a MiB after the removal");
+	ring_close(&ring);
+}
+
+static int tap(const struct ring *ring, uint32_t flags, uint32_t offset, uint32_t length, uint32_t kinds)
+{
+	return subscribes(ring, (struct subscribe){ .what = SUB_TAP, .flags = flags, .offset = offset,
+						    .length = length, .kinds = kinds });
+}
+
+static void bad_taps(void)
+{
+	const uint32_t size = 1048576;
+	struct ring ring = ring_open(64);
+
+	gives(EINVAL, tap(&ring, 0, 0, 0, 0), "tap: no type of record");
+	gives(EINVAL, tap(&ring, 0, 0, 0, 512), "tap: an unknown type of record");
+	gives(EINVAL, tap(&ring, SUB_OWN, 0, 0, 1), "tap: an unknown flag");
+	gives(EINVAL, tap(&ring, 0, 4, 0, 1), "tap: an offset without length");
+	gives(EINVAL, tap(&ring, 0, size, 1, 1), "tap: behind the memory");
+	gives(EINVAL, tap(&ring, 0, 4096, UINT32_MAX - 4000, 1), "tap: an end beyond 32 bits");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .what = SUB_TAP, .kinds = 1, .events = 1 }),
+	      "tap: with events");
+	gives(EINVAL, subscribes(&ring, (struct subscribe){ .flags = SUB_REMOVE, .kinds = 1 }),
+	      "tap: removal with types of records");
+	gives(0, tap(&ring, SUB_ALL, size - 1, 1, 511), "tap: the last byte");
 	ring_close(&ring);
 }
 
@@ -456,6 +484,7 @@ int main(int argc, char **argv)
 		bad_rings();
 		bad_subscriptions();
 		bad_ranges();
+		bad_taps();
 		bad_enters();
 		bad_mappings();
 		too_many();
