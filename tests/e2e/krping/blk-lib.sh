@@ -138,6 +138,14 @@ writer() {
 	done
 }
 
+# stalls: a request waits, and no acknowledgment arrives for a second.
+stalls() {
+	local before
+	before=$(field acked "client krpblkt")
+	sleep 1
+	(($(field pending "client krpblkt") > 0)) && [[ $(field acked "client krpblkt") == "$before" ]]
+}
+
 goes_on() {
 	[[ $(<"$work/round") != "$1" ]]
 }

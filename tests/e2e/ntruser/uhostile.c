@@ -112,14 +112,13 @@ static void scribble(int seconds)
 {
 	time_t end = time(NULL) + seconds;
 
-	/* On a slow machine, it takes longer until the programs have posted much. */
-	while (time(NULL) < end || (*progress <= 1000 && time(NULL) < end + SETUP)) {
+	/* On a slow machine, it takes longer until the programs have posted 1000 times. The caller limits the time. */
+	while (time(NULL) < end || *progress <= 1000) {
 		pid_t pid[2] = { start(scribbled), start(scribbled) };
 
 		for (int k = 0; k < 2; k++)
 			waitpid(pid[k], NULL, 0);
 	}
-	must(*progress > 1000, "programs have hardly posted");
 }
 
 static volatile int over;
