@@ -136,44 +136,68 @@ disk_options() {
 	esac
 }
 
-# disk_turn VARIANT SIZE DEPTH: print "n=N ns=NS": writes of SIZE bytes to the disk of VARIANT for about a second.
+# disk_turn VARIANT SIZE DEPTH: print "n=N ns=NS": writes of SIZE bytes to the disk of VARIANT for about a second. fio submits
+# them in batches and does not read the clock for each of them, because system calls are slow on User-mode Linux.
 disk_turn() {
 	local words
-	IFS=\; read -ra words < <(fio --name=disk --filename="/dev/krpblk$1" --size=8M --rw=write --bs="$2" --direct=1 \
-		--ioengine=libaio --iodepth="$3" --thread --time_based --runtime=1 --output-format=terse --terse-version=3)
+	IFS=\; read -ra words < <(disk_fio "$1" "$2" --ioengine=libaio --iodepth="$3" --iodepth_batch=8 \
+		--iodepth_batch_complete_min=4 --gtod_reduce=1)
 	# The fields are the written KiB, and the time in ms.
 	((${#words[@]} > 49 && words[4] == 0 && words[49] > 0)) || return
 	echo "n=$((words[46] * 1024 / $2)) ns=$((words[49] * 1000000))"
 }
 
-# blk VARIANTS ROUNDS [NAME=NUMBER]...: measure the variants, of which the first is raw, and print lines as kb does.
+# disk_pause VARIANT SIZE: print "p50=NS": the time of a write of SIZE bytes to the disk of VARIANT, with a pause of 20 ms
+# after each. A tap sends in the pause.
+disk_pause() {
+	local words
+	IFS=\; read -ra words < <(disk_fio "$1" "$2" --ioengine=psync --thinktime=20000 --percentile_list=50)
+	# The field of a percentile, whose time is in us, is "50.000000%=TIME".
+	((${#words[@]} > 58 && words[4] == 0)) && [[ ${words[58]} == 50.000000%=* && ${words[58]#*=} != 0 ]] || return
+	echo "p50=$((${words[58]#*=} * 1000))"
+}
+
+# disk_fio VARIANT SIZE OPTIONS...: let fio write SIZE bytes at a time for a second, and print its figures.
+disk_fio() {
+	fio --name=disk --filename="/dev/krpblk$1" --size=8M --rw=write --bs="$2" --direct=1 --thread --time_based --runtime=1 \
+		--output-format=terse --terse-version=3 "${@:3}"
+}
+
+# blk VARIANTS ROUNDS [NAME=NUMBER]...: measure the variants, and print lines as kb does. With pause=1, measure single writes.
 blk() {
-	local disks rounds=$2 size=4096 depth=1 round word line status=0
-	IFS=, read -ra disks <<<"${1#raw,}"
+	local kinds numbers rounds=$2 size=4096 depth=1 pause=0 round word line status=0
+	IFS=, read -ra kinds <<<"$1"
 	shift 2
 	for word in "$@"; do
 		case $word in
 		size=*) size=${word#*=} ;;
 		depth=*) depth=${word#*=} ;;
+		pause=*) pause=${word#*=} ;;
 		esac
 	done
-	for word in "${disks[@]}"; do
+	for word in "${kinds[@]}"; do
+		[[ $word != raw ]] || continue
 		echo "client,addr=$server,port=$blk_port,bio_dev=ram:8M,bio_slot=$size,bio_depth=$depth,bio_name=krpblk$word,$(disk_options "$word")" \
 			>/proc/krping_blk || return
 	done
 	for ((round = 0; round <= rounds && !status; round++)); do
-		line=$(kb stream raw "$server" "$port" rounds=1 "$@" | sed "s/^raw 1 /raw $round /") || status=1
-		((!round)) || echo "$line"
-		for word in "${disks[@]}"; do
-			line=$(disk_turn "$word" "$size" "$depth") || status=1
+		for word in "${kinds[@]}"; do
+			if [[ $word == raw ]]; then
+				line=$(kb stream raw "$server" "$port" rounds=1 "$@" | sed -n "s/^raw 1 //p") || status=1
+			elif ((pause)); then
+				line=$(disk_pause "$word" "$size") || status=1
+			else
+				line=$(disk_turn "$word" "$size" "$depth") || status=1
+			fi
 			# The first round is not counted: in it, the disks get their memory.
 			((!round)) || echo "$word $round $line"
 		done
 	done
 	# With one node, the list of this kernel also has the server, which stays.
-	while read -r word round _; do
-		[[ $round != client ]] || echo "stop=$word" >/proc/krping_blk
-	done </proc/krping_blk
+	mapfile -t numbers < <(awk '$2 == "client" { print $1 }' /proc/krping_blk)
+	for word in "${numbers[@]}"; do
+		echo "stop=$word" >/proc/krping_blk || status=1
+	done
 	return "$status"
 }
 

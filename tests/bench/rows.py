@@ -250,12 +250,12 @@ BOTH = (SELF, TWO)
 
 def disk_rows(name, size, options, goal):
     """Return the rows for writes of a size to disks of krping_blk; GOAL is that of mode async, and a tap may cost 5 %."""
-    def row(kind, what, value, goal):
-        return Row(f"blk/write-{name}-{kind}", f"disk write {size} {what}", "blk", "raw,sync,async,none,tap", options,
-                   value, ">=", always(goal), BOTH)
-    return (row("sync", "bandwidth mode sync/raw WRITE", faster("sync", "raw"), None),
-            row("async", "bandwidth mode async/raw WRITE", faster("async", "raw"), goal),
-            row("tap", "bandwidth mode tap/local", faster("tap", "none"), 0.95))
+    def row(kind, what, variants, options, value, op, goal):
+        return Row(f"blk/write-{name}-{kind}", f"disk write {size} {what}", "blk", variants, options, value, op,
+                   always(goal), BOTH)
+    return (row("sync", "bandwidth mode sync/raw WRITE", "raw,sync,async", options, faster("sync", "raw"), ">=", None),
+            row("async", "bandwidth mode async/raw WRITE", "raw,sync,async", options, faster("async", "raw"), ">=", goal),
+            row("tap", "time mode tap/local", "none,tap", f"{options} pause=1", longer("tap", "none"), "<=", 1.05))
 
 
 ROWS = (
