@@ -171,9 +171,8 @@ static void records_writes_of_a_peer(void)
 {
 	struct subscribe other = { .what = SUB_TAP, .kinds = EVERY & ~KIND(RAISED), .nodes[1] = 2 };
 	struct ring ring = ring_open_snap(8192, BLOCK), none = ring_open(64);
-	const struct record *record = NULL;
-	uint32_t i, at, good = 1;
 	char bytes[300];
+	uint32_t i;
 
 	for (i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (PART + 3 + i) % 26 + 'a';
@@ -181,14 +180,26 @@ static void records_writes_of_a_peer(void)
 	gives(0, call(none.fd, SUBSCRIBE, &other), "peer: a tap of another node");
 	request(WRITE, PART + 3, sizeof(bytes));
 	expect_bytes(&ring, APPLIED, 1, PART + 3, bytes, sizeof(bytes), sizeof(bytes), "peer: bytes of its write");
-	request(WRITE, PART, BLOCK);
-	for (at = PART; at < PART + BLOCK && good && (record = await(&ring)); at += record->length)
-		good = record->type == APPLIED && record->offset == at && record->node == 1 &&
-		       *(char *)(record + 1) == (char)(at % 26 + 'a');
-	is(good && at == PART + BLOCK, "peer: all bytes of a large block");
 	is(is_empty(&none) && !none.kernel->lost, "peer: no record of a node that is not selected");
 	ring_close(&ring);
 	ring_close(&none);
+}
+
+/* Node 1 writes a large block directly, unless the tap wants all writes. */
+static void records_large_blocks(void)
+{
+	struct ring ring = ring_open_snap(8192, BLOCK);
+	const struct record *record = NULL;
+	uint32_t at, good = 1;
+
+	request(WRITE, LOADED, BLOCK);
+	gives(0, tap(&ring, SUB_ALL, KIND(APPLIED), LOADED, BLOCK), "block: a tap of all writes");
+	request(WRITE, LOADED, BLOCK);
+	for (at = LOADED; at < LOADED + BLOCK && good && (record = await(&ring)); at += record->length)
+		good = record->type == APPLIED && record->offset == at && record->node == 1 &&
+		       *(char *)(record + 1) == (char)(at % 26 + 'a');
+	is(good && at == LOADED + BLOCK, "block: all bytes of a large block");
+	ring_close(&ring);
 }
 
 static void records_events(void)
@@ -372,7 +383,8 @@ static void drops_what_does_not_fit(void)
 	}
 	is(good, "overflow: the oldest records are kept");
 	counts(1000, delivered + lost, "overflow: delivered and dropped records");
-	is(record && record->type == REC_LOST && record->what[0] == lost, "overflow: a record in the place of the dropped ones");
+	is(record && record->type == REC_LOST && record->what[0] == lost,
+	   "overflow: a record in the place of the dropped ones");
 	store(PART, "z", 1);
 	expect_bytes(&ring, STORED, 2, PART, "z", 1, 1, "overflow: a record after it");
 	ring_close(&ring);
@@ -423,6 +435,7 @@ static int do_taps(void)
 	records_long_writes();
 	records_batches();
 	records_writes_of_a_peer();
+	records_large_blocks();
 	records_events();
 	counts_messages();
 	shows_bodies();
