@@ -14,6 +14,7 @@ import benchpage
 import command
 import copies
 import coverage
+import dissector
 import krpingtool
 import ktap
 import language
@@ -399,6 +400,7 @@ def everything():
         Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
         Part("ntr-server", ntrserver.check),
+        Part("dissector", dissector.check, groups=("wireshark",)),
         Part("ntr-page", ntrpage.check, groups=("qemu",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),

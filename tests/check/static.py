@@ -88,7 +88,7 @@ def checkpatch(log):
     }
     # Programs on shared memory use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the
     # rules of checkpatch against both.
-    programs = files(r"^(tests/e2e/(ntrmem|ntruser|rfm2g)/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")
+    programs = files(r"^(tests/e2e/(ntrmem|ntruser|rfm2g)/|samples/hello/hello|tests/bench/vbench|tests/check/tapfile).*\.[ch]$")
     # The library for the cards is not kernel code, and has types that checkpatch does not know. So ignore the rules of
     # checkpatch that do not fit such code.
     foreign = "CAMELCASE,ENOSYS,LINE_SPACING,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,SPACING,"

@@ -9,6 +9,7 @@
 #include "../../include/uapi/vrfm.h"
 
 #include "conf.h"
+#include "stream.h"
 
 /* Default path of the configuration. */
 #define CTL_CONF "/etc/vrfm.conf"
@@ -33,7 +34,10 @@ enum ctl_result {
  * @writes: true if bench may write the word at @offset
  * @offset: offset in the memory
  * @event: type of the events that bench may send; 0 means that it sends none
- * @all: true if down also removes devices that are not in the configuration
+ * @all: true if down also removes devices that are not in the configuration, or
+ *	if peers must not write directly while tap runs
+ * @pcapng: file of packets that tap writes, or NULL
+ * @choice: records that tap shows
  */
 struct ctl_options {
 	const char *path;
@@ -47,6 +51,8 @@ struct ctl_options {
 	uint64_t offset;
 	unsigned int event;
 	bool all;
+	const char *pcapng;
+	struct ctl_choice choice;
 };
 
 /**
@@ -148,6 +154,9 @@ enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *on
 
 /* status.c */
 enum ctl_result ctl_status(const struct ctl_options *options, const char *only);
+
+/* tap.c */
+enum ctl_result ctl_show_tap(const struct ctl_options *options, const char *only);
 
 /* top.c */
 enum ctl_result ctl_top(const struct ctl_options *options, const char *only);

@@ -18,6 +18,8 @@ static const char ctl_help_text[] =
 "vrfmctl [--json] [-t SECONDS] join [DEVICE]\n"
 "vrfmctl [--json] [-b BLOCK] [-c FILE] check [DEVICE]\n"
 "vrfmctl [--json] [-n COUNT] [-w OFFSET] [-e EVENT] bench [DEVICE]\n"
+"vrfmctl [--json | -p FILE] [-N NODES] [-r OFFSET:LENGTH] [-k KINDS] [-s BYTES]\n"
+"        [-n COUNT] [--all] tap [DEVICE]\n"
 "\n"
 "up: create the devices in " CTL_CONF " (or only those named), and update\n"
 "the peers of existing ones. down: remove the devices in the file, those named,\n"
@@ -25,19 +27,28 @@ static const char ctl_help_text[] =
 "show the devices. peers: show the peers of each device. top: show the peers\n"
 "repeatedly, with rates. join: wait until a device has all data of its peers.\n"
 "check: print checksums of its blocks, or compare them with another node's.\n"
-"bench: measure single operations on this node.\n"
+"bench: measure single operations on this node. tap: show its writes, messages\n"
+"and events, as lines, JSON or a file for Wireshark.\n"
 "\n"
 "  -f, --file=FILE         read FILE instead of " CTL_CONF "\n"
-"  -a, --all               down: all devices, also those not in the file\n"
+"  -a, --all               down: all devices, also those not in the file;\n"
+"                          tap: no peer writes directly, so no write is missing\n"
 "  -j, --json              print JSON, for programs\n"
 "  -i, --interval=SECONDS  top: time between two rounds (1)\n"
-"  -n, --count=COUNT       rounds of top, or operations of bench (10000)\n"
+"  -n, --count=COUNT       rounds of top, operations of bench (10000), or records\n"
+"                          of tap\n"
 "  -t, --timeout=SECONDS   join: stop waiting after SECONDS\n"
 "  -b, --block=BYTES       check: size of a block; K or M may follow (64K)\n"
 "  -c, --compare=FILE      check: compare with the output of check on another\n"
 "                          node; -: stdin\n"
 "  -w, --write=OFFSET      bench: also write; overwrites the word at OFFSET\n"
 "  -e, --event=TYPE        bench: also send events to all nodes, TYPE 1 to 4\n"
+"  -p, --pcapng=FILE       tap: write packets for Wireshark; -: stdout\n"
+"  -N, --nodes=NODES       tap: only records about these nodes, as 1,5-7\n"
+"  -r, --range=OFFSET:LENGTH  tap: only writes into these bytes\n"
+"  -k, --kinds=KINDS       tap: only these types of records: stored, found,\n"
+"                          applied, placed, sent, received, raised, told, hole\n"
+"  -s, --snap=BYTES        tap: at most this many bytes of each write or message\n"
 "  -h, --help              print this text\n"
 "  -V, --version           print the version\n"
 "\n"
@@ -214,6 +225,7 @@ static bool ctl_takes(const char *command, const char *given)
 		{ "up", "f" }, { "down", "fa" }, { "conf", "f" },
 		{ "status", "j" }, { "peers", "j" }, { "top", "jin" },
 		{ "join", "jt" }, { "check", "jbc" }, { "bench", "jnwe" },
+		{ "tap", "jpNrksna" },
 	};
 	size_t i;
 
@@ -241,6 +253,7 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		{ "status", ctl_status }, { "peers", ctl_show_peers },
 		{ "top", ctl_top }, { "join", ctl_join },
 		{ "check", ctl_check }, { "bench", ctl_bench },
+		{ "tap", ctl_show_tap },
 	};
 	bool known = !strcmp(argv[0], "conf") || !strcmp(argv[0], "down");
 	size_t i;
@@ -295,6 +308,22 @@ static bool ctl_parse_size(const char *text, uint64_t least, uint64_t *value)
 	       *value % 4 == 0;
 }
 
+static bool ctl_choose(int option, const char *text, struct ctl_choice *choice)
+{
+	switch (option) {
+	case 'N':
+		return ctl_choose_nodes(text, choice);
+	case 'r':
+		return ctl_choose_range(text, choice);
+	case 'k':
+		return ctl_choose_kinds(text, choice);
+	case 's':
+		return ctl_choose_snap(text, choice);
+	default:
+		return false;
+	}
+}
+
 static bool ctl_option(int option, const char *text,
 		       struct ctl_options *options)
 {
@@ -331,8 +360,11 @@ static bool ctl_option(int option, const char *text,
 		good = ctl_parse_number(text, 1, 4, &value);
 		options->event = value;
 		return good && value == options->event;
+	case 'p':
+		options->pcapng = text;
+		return true;
 	default:
-		return false;
+		return ctl_choose(option, text, &options->choice);
 	}
 }
 
@@ -361,15 +393,20 @@ int main(int argc, char **argv)
 		{ "compare", required_argument, NULL, 'c' },
 		{ "write", required_argument, NULL, 'w' },
 		{ "event", required_argument, NULL, 'e' },
+		{ "pcapng", required_argument, NULL, 'p' },
+		{ "nodes", required_argument, NULL, 'N' },
+		{ "range", required_argument, NULL, 'r' },
+		{ "kinds", required_argument, NULL, 'k' },
+		{ "snap", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
-	char given[16] = "";
+	char given[32] = "";
 	int option;
 
-	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:hV", options,
+	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:p:N:r:k:s:hV", options,
 				     NULL)) != -1) {
 		if (option == 'h') {
 			fputs(ctl_help_text, stdout);

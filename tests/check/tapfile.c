@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tapfile: write a file with a record of each type, and a message of each type, by the functions of vrfmctl.
+ * Author: The krdma developers.
+ */
+#include <string.h>
+
+#include "../../tools/vrfmctl/stream.h"
+
+#define NODE 2
+#define PEER 1
+#define REAL_NS 1700000000000000000LL
+
+struct packet { struct vrfm_record record; uint8_t payload[256]; };
+
+static struct packet packet_of(uint16_t type, uint16_t flags, uint32_t length)
+{
+	static uint64_t time_ns;
+
+	return (struct packet){ .record = { .type = type, .flags = flags, .slots = 1 + (length + 63) / 64,
+					    .node = NODE, .length = length, .serial = 7, .time_ns = ++time_ns } };
+}
+
+static void put(const struct packet *packet)
+{
+	ctl_pcapng_record(stdout, &packet->record, ctl_payload(&packet->record, VRFM_RING_SNAP_MAX), REAL_NS);
+}
+
+static void put_write(uint16_t type)
+{
+	struct packet packet = packet_of(type, VRFM_REC_OWN, 5);
+
+	packet.record.offset = 0x1234;
+	packet.record.placed.peer = type == VRFM_REC_PLACED ? PEER : 0;
+	memcpy(packet.payload, "bytes", 5);
+	put(&packet);
+}
+
+static void put_event(uint16_t type, uint32_t to)
+{
+	struct packet packet = packet_of(type, 0, 0);
+
+	packet.record.event.event = 3;
+	packet.record.event.data = 4711;
+	packet.record.event.to = to;
+	put(&packet);
+}
+
+/* A message with a body of words. A STAGE has no payload, because vrfm does not show it. */
+static void put_message(uint16_t type, uint8_t kind, uint16_t runs, const uint32_t *words, uint32_t n)
+{
+	struct packet packet = packet_of(type, kind == 8 ? VRFM_REC_CUT : 0, n * 4);
+
+	if (kind == 8)
+		packet.record.slots = 1;
+	packet.record.message.type = kind;
+	packet.record.message.flags = 3;
+	packet.record.message.count = runs;
+	packet.record.message.peer = PEER;
+	packet.record.message.sequence = 100 + kind;
+	packet.record.message.applied = 50;
+	memcpy(packet.payload, words, n * 4);
+	put(&packet);
+}
+
+static void put_messages(void)
+{
+	static const uint32_t runs[] = { 0x40, 8, 1, 2, 0x80, 3, 5, 0 }, event[] = { 2, 77, 9, 0 };
+	static const uint32_t note[] = { 5 | 9 << 8, 3, 4, 0, 6, 0 }, pull[] = { 16, 2, 1, 2, 3, 4 };
+	static const uint32_t stage[] = { 1, 0, 8, 0, 0xFFFFFFFF, 0 };
+
+	put_message(VRFM_REC_SENT, 1, 0, runs, 0);
+	put_message(VRFM_REC_RECEIVED, 2, 2, runs, 8);
+	put_message(VRFM_REC_SENT, 3, 0, event, 4);
+	put_message(VRFM_REC_RECEIVED, 4, 0, runs, 0);
+	put_message(VRFM_REC_SENT, 5, 0, note, 6);
+	put_message(VRFM_REC_RECEIVED, 6, 0, pull, 6);
+	put_message(VRFM_REC_SENT, 7, 1, runs, 4);
+	put_message(VRFM_REC_RECEIVED, 8, 0, stage, 6);
+}
+
+int main(void)
+{
+	const struct ctl_source source = { .name = "rfm2g0", .network = 1, .node = NODE, .size = 1 << 20,
+					   .lineage = 0x123456789ABCDEFULL };
+	struct packet packet;
+	uint16_t type;
+
+	ctl_pcapng_begin(stdout, &source);
+	for (type = VRFM_REC_STORED; type <= VRFM_REC_PLACED; type++)
+		put_write(type);
+	put_messages();
+	put_event(VRFM_REC_RAISED, 0);
+	put_event(VRFM_REC_TOLD, VRFM_REC_NO_NODE);
+	packet = packet_of(VRFM_REC_HOLE, 0, 0);
+	packet.record.length = 1 << 20;
+	put(&packet);
+	packet = packet_of(VRFM_REC_LOST, 0, 0);
+	packet.record.lost.count = 12;
+	put(&packet);
+	ctl_pcapng_end(stdout, 27, 12, REAL_NS + 1000);
+	return fflush(stdout) ? 1 : 0;
+}
