@@ -26,6 +26,7 @@ import mutants
 import ntrpage
 import ntrserver
 import packages
+import recordfile
 import runnertest
 import skew
 import static
@@ -401,6 +402,7 @@ def everything():
         Part("machine", machine.check, groups=("drawing",)),
         Part("ntr-server", ntrserver.check),
         Part("dissector", dissector.check, groups=("wireshark",)),
+        Part("record-file", recordfile.check, userspace=True),
         Part("ntr-page", ntrpage.check, groups=("qemu",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),

@@ -28,8 +28,9 @@ enum ctl_result {
  * @json: print JSON instead of text
  * @interval: time between two rounds of top, in seconds
  * @count: number of rounds of top or operations of bench; 0 means the default
- * @timeout: time limit of join in seconds; 0 means no limit
- * @block: size of a block of check in bytes; 0 means the default
+ * @timeout: time limit of join or record in seconds; 0 means no limit
+ * @block: size of a block of check in bytes, 0 means the default; or largest size
+ *	of a file of record, 0 means no limit
  * @compare: file that check compares with, or NULL
  * @writes: true if bench may write the word at @offset
  * @offset: offset in the memory
@@ -37,7 +38,19 @@ enum ctl_result {
  * @all: true if down also removes devices that are not in the configuration, or
  *	if peers must not write directly while tap runs
  * @pcapng: file of packets that tap writes, or NULL
- * @choice: records that tap shows
+ * @choice: records that tap shows, record records or replay replays
+ * @files: number of files that record keeps; 0: one file, without a number
+ * @speed: speed of replay, as a factor; 0: as fast as possible
+ * @from: time in the file at which replay begins to wait, in seconds
+ * @to: time in the file at which replay ends, in seconds; 0: the end
+ * @loop: repeat the replay
+ * @shift: number that replay adds to each offset
+ * @no_image: do not replay the content at the begin of the file
+ * @events: replay events
+ * @rt: replay in the real-time class
+ * @late: largest lateness of replay without an error, in us; 0: no limit
+ * @force: replay although a recorded writer is linked
+ * @signals: file with the columns of export, or NULL
  */
 struct ctl_options {
 	const char *path;
@@ -53,6 +66,18 @@ struct ctl_options {
 	bool all;
 	const char *pcapng;
 	struct ctl_choice choice;
+	unsigned int files;
+	double speed;
+	double from;
+	double to;
+	bool loop;
+	int64_t shift;
+	bool no_image;
+	bool events;
+	bool rt;
+	uint64_t late;
+	bool force;
+	const char *signals;
 };
 
 /**
@@ -116,6 +141,10 @@ static inline void ctl_pause(double seconds)
 /* bench.c */
 enum ctl_result ctl_bench(const struct ctl_options *options, const char *only);
 
+/* cat.c */
+enum ctl_result ctl_cat(const struct ctl_options *options, const char *path);
+enum ctl_result ctl_export(const struct ctl_options *options, const char *path);
+
 /* check.c */
 enum ctl_result ctl_check(const struct ctl_options *options, const char *only);
 
@@ -151,6 +180,14 @@ const char *ctl_time(uint64_t ms, struct ctl_text *text);
 void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates);
 void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates);
 enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *only);
+
+/* record.c */
+enum ctl_result ctl_record(const struct ctl_options *options, const char *path,
+			   const char *only);
+
+/* replay.c */
+enum ctl_result ctl_replay(const struct ctl_options *options, const char *path,
+			   const char *only);
 
 /* status.c */
 enum ctl_result ctl_status(const struct ctl_options *options, const char *only);

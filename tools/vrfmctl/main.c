@@ -20,6 +20,13 @@ static const char ctl_help_text[] =
 "vrfmctl [--json] [-n COUNT] [-w OFFSET] [-e EVENT] bench [DEVICE]\n"
 "vrfmctl [--json | -p FILE] [-N NODES] [-r OFFSET:LENGTH] [-k KINDS] [-s BYTES]\n"
 "        [-n COUNT] [--all] tap [DEVICE]\n"
+"vrfmctl [-r OFFSET:LENGTH] [-N NODES] [--size=BYTES] [--seconds=S]\n"
+"        [--files=COUNT] [--all] record FILE [DEVICE]\n"
+"vrfmctl [--speed=X] [--from=SECONDS] [--to=SECONDS] [--loop] [--shift=BYTES]\n"
+"        [--no-image] [--events] [--rt] [--late=US] [--force] [-N NODES]\n"
+"        [-r OFFSET:LENGTH] replay FILE [DEVICE]\n"
+"vrfmctl [--json] cat FILE\n"
+"vrfmctl --signals=FILE [--at=OFFSET] export FILE\n"
 "\n"
 "up: create the devices in " CTL_CONF " (or only those named), and update\n"
 "the peers of existing ones. down: remove the devices in the file, those named,\n"
@@ -28,7 +35,9 @@ static const char ctl_help_text[] =
 "repeatedly, with rates. join: wait until a device has all data of its peers.\n"
 "check: print checksums of its blocks, or compare them with another node's.\n"
 "bench: measure single operations on this node. tap: show its writes, messages\n"
-"and events, as lines, JSON or a file for Wireshark.\n"
+"and events, as lines, JSON or a file for Wireshark. record: write them to a\n"
+"file. replay: repeat the writes in a file. cat: print a file. export: print a\n"
+"table of values in a file.\n"
 "\n"
 "  -f, --file=FILE         read FILE instead of " CTL_CONF "\n"
 "  -a, --all               down: all devices, also those not in the file;\n"
@@ -49,6 +58,22 @@ static const char ctl_help_text[] =
 "  -k, --kinds=KINDS       tap: only these types of records: stored, found,\n"
 "                          applied, placed, sent, received, raised, told, hole\n"
 "  -s, --snap=BYTES        tap: at most this many bytes of each write or message\n"
+"      --size=BYTES        record: size of the records in a file; K or M may follow\n"
+"      --seconds=SECONDS   record: stop after SECONDS\n"
+"      --files=COUNT       record: begin a new file when one has its size, and\n"
+"                          keep the last COUNT of FILE.1, FILE.2 ...\n"
+"      --speed=X           replay: X times as fast; max: without waiting (1)\n"
+"      --from=SECONDS      replay: do not wait before this time of the file\n"
+"      --to=SECONDS        replay: stop at this time of the file\n"
+"      --loop              replay: repeat the file\n"
+"      --shift=BYTES       replay: add BYTES, perhaps negative, to each offset\n"
+"      --no-image          replay: only writes, not the content at the begin\n"
+"      --events            replay: also send the events INTR1 to INTR4\n"
+"      --rt                replay: in the real-time class\n"
+"      --late=US           replay: exit status 3 if a batch is later than US\n"
+"      --force             replay: although a writer of the file is linked\n"
+"      --signals=FILE      export: columns, a line \"name offset type\" for each\n"
+"      --at=OFFSET         export: print a row for each write to this byte (0)\n"
 "  -h, --help              print this text\n"
 "  -V, --version           print the version\n"
 "\n"
@@ -225,7 +250,9 @@ static bool ctl_takes(const char *command, const char *given)
 		{ "up", "f" }, { "down", "fa" }, { "conf", "f" },
 		{ "status", "j" }, { "peers", "j" }, { "top", "jin" },
 		{ "join", "jt" }, { "check", "jbc" }, { "bench", "jnwe" },
-		{ "tap", "jpNrksna" },
+		{ "tap", "jpNrksna" }, { "record", "rNbtaF" },
+		{ "replay", "xABlHIERLONr" }, { "cat", "j" },
+		{ "export", "go" },
 	};
 	size_t i;
 
@@ -242,6 +269,29 @@ static bool ctl_takes(const char *command, const char *given)
 	return true;
 }
 
+static bool ctl_is_about_file(const char *command)
+{
+	return !strcmp(command, "record") || !strcmp(command, "replay") ||
+	       !strcmp(command, "cat") || !strcmp(command, "export");
+}
+
+/* Run a command with a file of records, and perhaps a device. */
+static enum ctl_result ctl_run_file(const struct ctl_options *options, int argc,
+				    char **argv)
+{
+	const char *only = argc == 3 ? argv[2] : NULL;
+
+	if (!strcmp(argv[0], "record") && argc <= 3)
+		return ctl_record(options, argv[1], only);
+	if (!strcmp(argv[0], "replay") && argc <= 3)
+		return ctl_replay(options, argv[1], only);
+	if (!strcmp(argv[0], "cat") && argc == 2)
+		return ctl_cat(options, argv[1]);
+	if (!strcmp(argv[0], "export") && argc == 2)
+		return ctl_export(options, argv[1]);
+	return ctl_usage();
+}
+
 static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 			       char **argv)
 {
@@ -255,7 +305,8 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		{ "check", ctl_check }, { "bench", ctl_bench },
 		{ "tap", ctl_show_tap },
 	};
-	bool known = !strcmp(argv[0], "conf") || !strcmp(argv[0], "down");
+	bool known = !strcmp(argv[0], "conf") || !strcmp(argv[0], "down") ||
+		     ctl_is_about_file(argv[0]);
 	size_t i;
 
 	if (!strcmp(argv[0], "up"))
@@ -264,6 +315,8 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		return ctl_run_down(options, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "conf") && argc == 1)
 		return ctl_run_conf(options->path);
+	if (ctl_is_about_file(argv[0]) && argc >= 2)
+		return ctl_run_file(options, argc, argv);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(argv[0], commands[i].name))
 			continue;
@@ -324,6 +377,75 @@ static bool ctl_choose(int option, const char *text, struct ctl_choice *choice)
 	}
 }
 
+static bool ctl_parse_shift(const char *text, int64_t *shift)
+{
+	uint64_t value;
+
+	if (!ctl_parse_size(text + (*text == '-'), 0, &value))
+		return false;
+	*shift = *text == '-' ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+static bool ctl_replay_number(int option, const char *text,
+			      struct ctl_options *options)
+{
+	double value = 0;
+	bool good;
+
+	switch (option) {
+	case 'F':
+		good = ctl_parse_number(text, 1, 1e6, &value);
+		options->files = value;
+		return good && value == options->files;
+	case 'x':
+		options->speed = 0;
+		return !strcmp(text, "max") ||
+		       ctl_parse_number(text, 0.001, 1e6, &options->speed);
+	case 'A':
+		return ctl_parse_number(text, 0, 1e9, &options->from);
+	case 'B':
+		return ctl_parse_number(text, 0.001, 1e9, &options->to);
+	case 'L':
+		good = ctl_parse_number(text, 1, 1e9, &value);
+		options->late = value;
+		return good;
+	case 'H':
+		return ctl_parse_shift(text, &options->shift);
+	case 'o':
+		return ctl_parse_size(text, 0, &options->offset);
+	default:
+		return false;
+	}
+}
+
+static bool ctl_replay_option(int option, const char *text,
+			      struct ctl_options *options)
+{
+	switch (option) {
+	case 'l':
+		options->loop = true;
+		return true;
+	case 'I':
+		options->no_image = true;
+		return true;
+	case 'E':
+		options->events = true;
+		return true;
+	case 'R':
+		options->rt = true;
+		return true;
+	case 'O':
+		options->force = true;
+		return true;
+	case 'g':
+		options->signals = text;
+		return true;
+	default:
+		return ctl_replay_number(option, text, options);
+	}
+}
+
 static bool ctl_option(int option, const char *text,
 		       struct ctl_options *options)
 {
@@ -364,7 +486,8 @@ static bool ctl_option(int option, const char *text,
 		options->pcapng = text;
 		return true;
 	default:
-		return ctl_choose(option, text, &options->choice);
+		return ctl_choose(option, text, &options->choice) ||
+		       ctl_replay_option(option, text, options);
 	}
 }
 
@@ -398,11 +521,26 @@ int main(int argc, char **argv)
 		{ "range", required_argument, NULL, 'r' },
 		{ "kinds", required_argument, NULL, 'k' },
 		{ "snap", required_argument, NULL, 's' },
+		{ "size", required_argument, NULL, 'b' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "files", required_argument, NULL, 'F' },
+		{ "speed", required_argument, NULL, 'x' },
+		{ "from", required_argument, NULL, 'A' },
+		{ "to", required_argument, NULL, 'B' },
+		{ "loop", no_argument, NULL, 'l' },
+		{ "shift", required_argument, NULL, 'H' },
+		{ "no-image", no_argument, NULL, 'I' },
+		{ "events", no_argument, NULL, 'E' },
+		{ "rt", no_argument, NULL, 'R' },
+		{ "late", required_argument, NULL, 'L' },
+		{ "force", no_argument, NULL, 'O' },
+		{ "signals", required_argument, NULL, 'g' },
+		{ "at", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
-	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
+	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1, .speed = 1 };
 	char given[32] = "";
 	int option;
 

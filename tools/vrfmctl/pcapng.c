@@ -7,23 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "pcapng.h"
 #include "stream.h"
-
-#define CTL_SHB 0x0A0D0D0A
-#define CTL_IDB 1
-#define CTL_ISB 5
-#define CTL_EPB 6
-#define CTL_MAGIC 0x1A2B3C4D
-#define CTL_LINKTYPE_USER0 147
-/* Options of an interface, of a packet, and of statistics. */
-#define CTL_IF_NAME 2
-#define CTL_IF_DESCRIPTION 3
-#define CTL_IF_TSRESOL 9
-#define CTL_EPB_HASH 3
-#define CTL_ISB_IFRECV 4
-#define CTL_ISB_IFDROP 5
-/* Algorithm of a hash: CRC-32. */
-#define CTL_HASH_CRC32 2
 
 /**
  * struct ctl_block - a block that is being filled
@@ -32,7 +17,7 @@
  */
 struct ctl_block {
 	uint32_t len;
-	uint8_t bytes[CTL_RECORD_MAX + 512];
+	uint8_t bytes[CTL_BLOCK_MAX];
 };
 
 static void ctl_block_add(struct ctl_block *block, const void *bytes,
@@ -80,8 +65,14 @@ static void ctl_block_write(struct ctl_block *block, FILE *file)
 	fwrite(block->bytes, block->len, 1, file);
 }
 
-/* Return the CRC-32 of bytes, as in Ethernet. */
-static uint32_t ctl_crc32(const void *from, size_t len)
+/**
+ * ctl_crc32 - return the CRC-32 of bytes, as in Ethernet
+ * @from: the bytes
+ * @len: number of bytes
+ *
+ * Return: checksum.
+ */
+uint32_t ctl_crc32(const void *from, size_t len)
 {
 	static uint32_t table[256];
 	const uint8_t *bytes = from;

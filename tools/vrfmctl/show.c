@@ -59,7 +59,13 @@ static bool ctl_is_event(const struct vrfm_record *record)
 	return record->type == VRFM_REC_RAISED || record->type == VRFM_REC_TOLD;
 }
 
-static bool ctl_is_write(const struct vrfm_record *record)
+/**
+ * ctl_is_write - check whether a record is about written bytes
+ * @record: record
+ *
+ * Return: true if so.
+ */
+bool ctl_is_write(const struct vrfm_record *record)
 {
 	return (record->type >= VRFM_REC_STORED &&
 		record->type <= VRFM_REC_PLACED) ||

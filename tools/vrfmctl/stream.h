@@ -72,6 +72,7 @@ bool ctl_choose_snap(const char *text, struct ctl_choice *choice);
 /* show.c */
 uint32_t ctl_payload(const struct vrfm_record *record, uint32_t snap);
 const char *ctl_type_name(unsigned int type);
+bool ctl_is_write(const struct vrfm_record *record);
 void ctl_show_line(const struct vrfm_record *record, uint32_t len,
 		   int64_t real_ns);
 void ctl_show_json(const struct vrfm_record *record, uint32_t len,

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# vrfmctl-replay: two nodes write by calls and through mappings, and send events, while the third records. After a replay
+# into a fresh device, the images are equal, the writes of each writer have come in order, and the events are the same. A
+# replay refuses a linked writer. A full disk and SIGKILL leave a file that is replayed up to its end. A device that is
+# shorter than the recorded one is refused before anything is written.
+#
+#   node 1 (writes) --- node 2 (writes)
+#         \               /
+#         node 3 (records, replays)
+#
+# kernels: uml
+# alone: stock-6.1
+# nodes: 3
+# load: krdma vrfm
+# tools: vrfmctl
+# programs: rfm2g/rfm
+# guarantees: G2
+# timeout: 400
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+name=${RFM#/dev/}
+file=/tmp/replay.pcapng
+export LD_LIBRARY_PATH=/add
+
+# writes: write blocks of all sizes and single words, store through a mapping, and send events.
+writes() {
+	local i at=$((65536 * NODE))
+	for i in {1..40}; do
+		rfm poke "$at" "$i" || return
+		rfm fill $((at + 4096)) $((i * 1000)) "$i" || return
+		rfm store $((at + 8)) "$((i * 3))" || return
+		((i % 4)) || rfm event 3 1 "$i" || return
+	done
+}
+
+# recording ARGUMENT...: record into $file in the background, and wait until the image is in the file.
+recording() {
+	rm -f "$file"*
+	vrfmctl "$@" record "$file" "$name" 2>"$results/said" &
+	pid=$!
+	until [[ -s $file || -s $file.1 ]]; do sleep 0.05; done
+	sleep 1
+}
+
+# events TYPE: print type and data of the records about events of a type, in order.
+events() {
+	vrfmctl cat "$1" 2>/dev/null | sed -n "s/.* $2 .*\(event [0-9]* data [0-9]*\).*/\1/p"
+}
+
+# in_order FILE: check that the word of each writer grows in the records.
+in_order() {
+	vrfmctl -j cat "$1" | python3 -c '
+import json, struct, sys
+last, n = {}, 0
+for record in map(json.loads, sys.stdin):
+    at = record.get("offset")
+    if record["type"] in ("APPLIED", "STORED") and at in (65536, 131072) and record["length"] == 4:
+        value = struct.unpack("<I", bytes.fromhex(record["payload"]))[0]
+        assert value > last.get(at, 0), (at, value, last)
+        last[at] = value
+        n += 1
+assert last == {65536: 40, 131072: 40}, last'
+}
+
+recorded() {
+	if ((NODE == 3)); then
+		check "node 3 pokes a word before the recording" rfm poke 0 4711
+		recording --all
+		barrier records
+		barrier wrote
+		sleep 1
+		kill -TERM "$pid"
+		check "the recording ends after SIGTERM" wait "$pid"
+		[[ ! -s $results/said ]]
+		ok $? "the recording has no message: $(<"$results/said")"
+		check "records of each writer are in order" in_order "$file"
+		vrfmctl check "$name" >"$results/sums"
+		events "$file" RAISED >"$results/events"
+	else
+		barrier records
+		check "node $NODE writes" writes
+		check "node $NODE waits for its peers" rfm sync
+		barrier wrote
+	fi
+	barrier recorded
+}
+
+# On node 3, replay into a device without peers, and record the replay.
+replayed() {
+	local lines
+	says 1 "*node [12] is linked, and is a writer of the file; see --force" vrfmctl replay "$file" "$name"
+	check "node 3 removes its device" rfm_unmake
+	rfm_neighbours=' '
+	check "node 3 creates a fresh device" rfm_make 1M
+	rfm_neighbours=
+	cp "$file" /tmp/original
+	file=/tmp/second
+	recording
+	says 0 "*batches, lateness in us: p50 *" vrfmctl --events --speed=20 replay /tmp/original "$name"
+	sleep 0.5
+	kill -TERM "$pid"
+	check "the recording of the replay ends" wait "$pid"
+	says 0 "*: 0 of 16 blocks differ" vrfmctl -c "$results/sums" check "$name"
+	check "writes are replayed in order" in_order "$file"
+	lines=$(events "$file" TOLD | wc -l)
+	((lines == 20)) && events "$file" TOLD | cmp -s - "$results/events"
+	ok $? "events are replayed in order: $lines"
+	file=/tmp/original
+}
+
+# Damaged and incomplete files.
+damaged() {
+	local size
+	size=$(stat -c %s "$file")
+	check "node 3 creates the device again" renewed
+	head -c $((size - 10)) "$file" >/tmp/cut
+	says 0 "*was cut at byte *, and is replayed up to there*" vrfmctl --speed=max replay /tmp/cut "$name"
+	says 0 "*: 0 of 16 blocks differ" vrfmctl -c "$results/sums" check "$name"
+	check "node 3 creates the device again for a damaged file" renewed
+	# The time of a packet has no checksum, and 8 bytes.
+	python3 -c '
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+for at in range(len(data) // 2, len(data) // 2 + 16):
+    data[at] ^= 1
+open("/tmp/cut", "wb").write(data)' "$file"
+	says 1 "*at byte *" vrfmctl --speed=max replay /tmp/cut "$name"
+	rfm_word_is 0 0 "a damaged file has no effect"
+	says 1 "*outside of the memory*" vrfmctl --shift=1M replay "$file" "$name"
+	rfm_word_is 0 0 "a file that does not fit has no effect"
+	says 0 "" vrfmctl --speed=max --shift=-4 -r 65536:4 --no-image replay "$file" "$name"
+	rfm_word_is 65532 40 "a part of a file is replayed at another offset"
+	rfm_word_is 131072 0 "the rest of the file is not replayed"
+}
+
+renewed() {
+	rfm_unmake
+	rfm_neighbours=' '
+	rfm_make 1M
+	rfm_neighbours=
+}
+
+has_word() {
+	[[ $(vrfmctl cat "$file" 2>&1) == *"offset 0x8 length 4: d2 04 00 00"* ]]
+}
+
+# SIGKILL, a full disk, rotated files, and a time limit.
+ended() {
+	local said i
+	file=/tmp/ended
+	recording
+	rfm poke 8 1234
+	within 20 has_word || :
+	kill -KILL "$pid"
+	wait "$pid" || :
+	said=$(vrfmctl cat "$file" 2>&1)
+	[[ $said == *"offset 0x8 length 4: d2 04 00 00"* && $said == *"was cut at byte "* ]]
+	ok $? "a file of a killed recording is valid up to its end"
+	says 1 "*/dev/full: No space left on device" vrfmctl record /dev/full "$name"
+	recording --size=64K --files=2
+	for i in {1..4}; do
+		rfm fill 65536 100000 "$i"
+		sleep 0.5
+	done
+	kill -TERM "$pid"
+	check "the rotated recording ends" wait "$pid"
+	[[ ! -e $file.1 && $(compgen -G "$file.*" | wc -l) == 2 ]]
+	ok $? "two rotated files are left: $(compgen -G "$file.*" | tr '\n' ' ')"
+	said=$(compgen -G "$file.*" | sort -V | tail -n 1)
+	vrfmctl check "$name" >"$results/sums"
+	check "node 3 creates the device again for a rotated file" renewed
+	says 0 "*" vrfmctl --speed=max replay "$said" "$name"
+	says 0 "*: 0 of 16 blocks differ" vrfmctl -c "$results/sums" check "$name"
+	says 0 "" vrfmctl --seconds=0.5 record /tmp/short "$name"
+}
+
+check "node $NODE creates a device" rfm_make 1M keepalive_ms=10000 overload_us=20000000
+check "node $NODE is linked" within 60 rfm_joined
+barrier linked
+recorded
+((NODE != 3)) || { replayed; damaged; ended; }
+barrier over
+check "node $NODE removes its device" rfm_unmake
+finish
