@@ -106,8 +106,8 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 /* Fill in the arguments of a ring: sometimes with one wrong word. */
 static void ring_fill(uint8_t *bytes)
 {
-	const uint32_t words[6] = { 64, any() % 8 ? 0 : number(), any() % 8 ? 64u << any() % 6 : number(), 0, 0,
-				    any() % 8 ? 1 : number() };
+	const uint32_t words[6] = { 64, any() % 8 ? 0 : number(), any() % 8 ? 64u << any() % 6 : number(), 0,
+				    any() % 2 ? 0 : any() % 1100, any() % 8 ? 1 : number() };
 
 	memset(bytes, 0, 64);
 	memcpy(bytes, words, sizeof(words));
@@ -118,17 +118,18 @@ static void ring_fill(uint8_t *bytes)
 /* Fill in a subscription, or a removal: sometimes with one wrong word. */
 static void subscribe_fill(uint8_t *bytes)
 {
-	const uint32_t flags = any() % 4 ? 0 : 1u << any() % 3, what = flags == 1 ? 0 : 1 + any() % 3;
-	const uint32_t events = what == 1 ? 1 + any() % 0xFFF : 0;
+	const uint32_t flags = any() % 4 ? 0 : 1u << any() % 4, what = flags == 1 ? 0 : 1 + any() % 4;
+	const uint32_t events = what == 1 ? 1 + any() % 0xFFF : 0, kinds = what == 4 ? 1 + any() % 0x1FF : 0;
 	const uint32_t range[2] = { any() % MEMORY, 1 + any() % 8192 };
 
 	memset(bytes, 0, 64);
 	memcpy(bytes, &what, 4);
 	memcpy(bytes + 4, &flags, 4);
-	if (what == 2)
+	if (what == 2 || (what == 4 && any() % 2))
 		memcpy(bytes + 8, range, 8);
 	bytes[16] = any() % 8;
 	memcpy(bytes + 24, &events, 4);
+	memcpy(bytes + 28, &kinds, 4);
 	if (any() % 8 == 0)
 		bytes[any() % 64] = any();
 }

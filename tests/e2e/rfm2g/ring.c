@@ -704,6 +704,7 @@ static int use_ring(void)
 	       !subscribe(&ring, SUB_EVENTS, SUB_TAKE, 2, 1 << INTR1) &&
 	       !subscribe(&ring, SUB_EVENTS, 0, 3, 1 << INTR1) &&
 	       !call(ring.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_RANGE, .length = 131072 }) &&
+	       !call(ring.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_TAP, .flags = SUB_ALL, .kinds = 0x1FF }) &&
 	       !enter(&ring, 1, 1000);
 	if (kernel != MAP_FAILED)
 		munmap(kernel, ring.args.kernel_len);
