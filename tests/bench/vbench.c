@@ -31,6 +31,8 @@
  *   store   /dev/rfm2g2, which has flush_us=0, by stores into a mapping
  *   alone   /dev/rfm2g4, which has no peer
  *   three   /dev/rfm2g5, which has three peers
+ *   tapped  /dev/rfm2g0 with a tap that records no bytes, and that this program reads
+ *   copied  /dev/rfm2g0 with a tap that records up to 4 KiB of each write
  *   plain   ordinary memory
  *   small   /dev/rfm2g0
  *   large   /dev/rfm2g2, which has more memory than rfm2g0
@@ -70,6 +72,8 @@
 /* Number of pages that join_writes() of node.sh writes: a tenth of 64 MiB. */
 #define PAGES 1639u
 #define MESSAGE 8
+/* Slots of the ring of a tap: 16 MiB. */
+#define TAP_SLOTS 262144
 /* Maximum number of variants in a command. */
 #define TURNS 5
 /* Flag in the number of a round trip, which the client sets: the server must end its turn after this round trip. */
@@ -549,10 +553,51 @@ static void raw_pages(struct result *result)
 	result->ns = now_ns() - begin;
 }
 
+/* A tap of a device, whose records are released without reading them. */
+struct tap {
+	int fd;
+	struct vrfm_ring args;
+	struct vrfm_ring_user *user;
+	const struct vrfm_ring_kernel *kernel;
+};
+
+static struct tap tap_open(const struct rfm *rfm, uint32_t snap)
+{
+	struct tap tap = { .args = { .size = sizeof(tap.args), .slots = TAP_SLOTS, .snap = snap,
+				     .clock = CLOCK_MONOTONIC } };
+	struct vrfm_subscribe args = { .what = VRFM_SUB_TAP, .kinds = VRFM_TAP_KINDS };
+	void *user, *kernel;
+
+	tap.fd = ioctl(rfm->fd, VRFM_RING, &tap.args);
+	if (tap.fd < 0 || ioctl(tap.fd, VRFM_RING_SUBSCRIBE, &args))
+		err(1, "tap");
+	user = mmap(NULL, tap.args.user_len, PROT_READ | PROT_WRITE, MAP_SHARED, tap.fd, 0);
+	kernel = mmap(NULL, tap.args.kernel_len, PROT_READ, MAP_SHARED, tap.fd, tap.args.kernel_at);
+	if (user == MAP_FAILED || kernel == MAP_FAILED)
+		err(1, "tap");
+	tap.user = user;
+	tap.kernel = kernel;
+	return tap;
+}
+
+static void tap_release(const struct tap *tap)
+{
+	__atomic_store_n(&tap->user->head, __atomic_load_n(&tap->kernel->tail, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
+static void tap_close(struct tap *tap)
+{
+	if (tap->kernel->lost)
+		errx(1, "the tap has lost records");
+	munmap(tap->user, tap->args.user_len);
+	munmap((void *)tap->kernel, tap->args.kernel_len);
+	close(tap->fd);
+}
+
 /* Data that the test "rate" writes. */
 static uint8_t block[1 << 20];
 
-static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
+static void rate(const struct job *job, const struct rfm *rfm, const struct tap *tap, struct result *result)
 {
 	uint64_t begin = now_ns(), room = rfm->size - 2 * job->size;
 	uint32_t i;
@@ -561,10 +606,21 @@ static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result
 		for (i = 0; i < batch(job); i++, result->n++)
 			if (pwrite(rfm->fd, block, job->size, result->n * job->stride % room & ~7) != job->size)
 				err(1, "write");
+		if (tap)
+			tap_release(tap);
 	} while (now_ns() - begin < job->ms * 1000000ull);
 	if (fsync(rfm->fd))
 		err(1, "fsync");
 	result->ns = now_ns() - begin;
+}
+
+/* The test "rate" with a tap. */
+static void tapped_rate(const struct job *job, const struct rfm *rfm, uint32_t snap, struct result *result)
+{
+	struct tap tap = tap_open(rfm, snap);
+
+	rate(job, rfm, &tap, result);
+	tap_close(&tap);
 }
 
 static void read_rate(const struct job *job, const volatile void *from, struct result *result)
@@ -599,6 +655,7 @@ static const struct variant {
 } variants[] = {
 	{ "raw", NULL, 'r' }, { "vrfm", "/dev/rfm2g0", 'v' }, { "store", "/dev/rfm2g2", 's' },
 	{ "alone", "/dev/rfm2g4", 'v' }, { "three", "/dev/rfm2g5", 'v' }, { "plain", NULL, 'm' },
+	{ "tapped", "/dev/rfm2g0", 't' }, { "copied", "/dev/rfm2g0", 'c' },
 	{ "small", "/dev/rfm2g0", 'v' }, { "large", "/dev/rfm2g2", 'v' },
 	{ "one", "/dev/rfm2g0", 'v' }, { "two", "/dev/rfm2g1", 'v' }, { "four", "/dev/rfm2g2", 'v' },
 	{ "eight", "/dev/rfm2g3", 'v' }, { "sixteen", "/dev/rfm2g4", 'v' },
@@ -616,8 +673,10 @@ static void run(const struct job *job, const char *test, const struct turn *turn
 
 	if (!strcmp(test, "rate") && letter == 'r')
 		raw_rate(job, result);
+	else if (!strcmp(test, "rate") && (letter == 't' || letter == 'c'))
+		tapped_rate(job, &turn->rfm, letter == 'c' ? PAGE : 0, result);
 	else if (!strcmp(test, "rate"))
-		rfm_rate(job, &turn->rfm, result);
+		rate(job, &turn->rfm, NULL, result);
 	else if (!strcmp(test, "pages"))
 		raw_pages(result);
 	else if (!strcmp(test, "read"))
