@@ -193,6 +193,9 @@ void krping_blk_link_stop(struct krping_blk_link *link);
 void krping_blk_link_destroy(struct krping_blk_link *link);
 int krping_blk_link_send(struct krping_blk_link *link,
 			 struct krping_blk_io *io);
+void krping_blk_link_send_copy(struct krping_blk_link *link,
+			       struct krping_blk_request *req,
+			       const void *data);
 void krping_blk_link_end_io(struct krping_blk_link *link,
 			    struct krping_blk_io *io);
 void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link);
@@ -205,8 +208,19 @@ void krping_blk_raw_destroy(struct krping_blk_raw *raw);
 int krping_blk_raw_send(struct krping_blk_raw *raw, struct krping_blk_io *io);
 void krping_blk_raw_show(struct seq_file *m, struct krping_blk_raw *raw);
 
+/* blk_tap.c */
+struct krping_blk_tap *krping_blk_tap_create(struct krping_blk_link *link,
+					     const struct krping_blk_opts *opts);
+bool krping_blk_tap_send(struct krping_blk_tap *tap,
+			 const struct krping_blk_io *io);
+void krping_blk_tap_stop(struct krping_blk_tap *tap);
+void krping_blk_tap_destroy(struct krping_blk_tap *tap);
+
 /* blk_disk.c */
 void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status);
+void krping_blk_io_copy(const struct krping_blk_io *io, void *to);
+struct krping_blk_request
+krping_blk_io_request(const struct krping_blk_io *io);
 int krping_blk_disk_read(struct krping_blk_disk *disk, u64 offset, void *data,
 			 u32 len);
 int krping_blk_disk_create(const struct krping_blk_opts *opts,

@@ -82,6 +82,44 @@ static void krping_blk_disk_put(struct krping_blk_disk *disk)
 }
 
 /**
+ * krping_blk_io_copy - copy the data of a request
+ * @io: request with %KRPING_BLK_WRITE
+ * @to: room for the bytes of @io
+ */
+void krping_blk_io_copy(const struct krping_blk_io *io, void *to)
+{
+	struct bvec_iter iter;
+	struct bio_vec bv;
+
+	bio_for_each_segment(bv, io->bio, iter) {
+		memcpy_from_bvec(to, &bv);
+		to += bv.bv_len;
+	}
+}
+
+/**
+ * krping_blk_io_request - describe a request for the server
+ * @io: request
+ *
+ * Context: the task that has submitted the request.
+ * Return: the description, without a sequence number and a checksum.
+ */
+struct krping_blk_request
+krping_blk_io_request(const struct krping_blk_io *io)
+{
+	blk_opf_t opf = io->bio->bi_opf;
+
+	return (struct krping_blk_request) {
+		.op = io->op,
+		.flags = (opf & REQ_FUA ? KRPING_BLK_FUA : 0) |
+			 (opf & REQ_PREFLUSH ? KRPING_BLK_PREFLUSH : 0),
+		.bytes = io->bytes,
+		.offset = io->offset,
+		.tgid = current->tgid,
+	};
+}
+
+/**
  * krping_blk_io_put - end one part of a request
  * @io: request
  * @status: result of this part

@@ -123,6 +123,7 @@ struct krping_blk_link_stats {
  * @work: sets up a connection
  * @resync: sends dirty chunks
  * @chunk: memory for a chunk that @resync sends
+ * @tap: KRPING_BLK_TAP: copies of requests that have no slot yet; otherwise NULL
  * @timer: ends the connection if an acknowledgment is late
  * @wait: woken when @state or @tail changes
  * @ring: slots on this side
@@ -163,6 +164,7 @@ struct krping_blk_link {
 	struct work_struct work;
 	struct work_struct resync;
 	void *chunk;
+	struct krping_blk_tap *tap;
 	struct delayed_work timer;
 	wait_queue_head_t wait;
 	void *ring;
@@ -421,23 +423,6 @@ static void krping_blk_link_timer(struct work_struct *work)
 
 /* ---- requests ---- */
 
-/*
- * Copy the data of a request to its slot. The block layer has split the request
- * to the size of a slot.
- */
-static void krping_blk_slot_fill(struct krping_blk_link *link, u64 seq,
-				 struct bio *bio)
-{
-	void *to = link->ring + krping_blk_slot_offset(link, seq);
-	struct bvec_iter iter;
-	struct bio_vec bv;
-
-	bio_for_each_segment(bv, bio, iter) {
-		memcpy_from_bvec(to, &bv);
-		to += bv.bv_len;
-	}
-}
-
 /* Check whether a request completes only when the server has answered. */
 static bool krping_blk_slot_holds(const struct krping_blk_link *link,
 				  const struct krping_blk_slot *slot,
@@ -485,21 +470,15 @@ static void krping_blk_slot_set_io(struct krping_blk_link *link,
 				   struct krping_blk_slot *slot, u64 seq,
 				   struct krping_blk_io *io)
 {
-	struct bio *bio = io->bio;
-	struct krping_blk_request req = {
-		.op = io->op,
-		.flags = (bio->bi_opf & REQ_FUA ? KRPING_BLK_FUA : 0) |
-			 (bio->bi_opf & REQ_PREFLUSH ? KRPING_BLK_PREFLUSH : 0),
-		.bytes = io->bytes,
-		.offset = io->offset,
-		.seq = seq,
-		.tgid = current->tgid,
-	};
+	struct krping_blk_request req = krping_blk_io_request(io);
 
+	req.seq = seq;
+	/* The block layer has split the request to the size of a slot. */
 	if (io->op == KRPING_BLK_WRITE)
-		krping_blk_slot_fill(link, seq, bio);
+		krping_blk_io_copy(io, link->ring +
+				       krping_blk_slot_offset(link, seq));
 	krping_blk_slot_set(link, slot, &req);
-	if (!krping_blk_slot_holds(link, slot, bio))
+	if (!krping_blk_slot_holds(link, slot, io->bio))
 		return;
 	slot->io = io;
 	refcount_inc(&io->refs);
@@ -544,6 +523,19 @@ static void krping_blk_link_post(struct krping_blk_link *link,
 {
 	krping_blk_slot_set_io(link, krping_blk_slot(link, link->head),
 			       link->head, io);
+	krping_blk_link_post_slot(link);
+}
+
+/* Send a request with data from @data, like krping_blk_link_post(). */
+static void krping_blk_link_post_copy(struct krping_blk_link *link,
+				      struct krping_blk_request *req,
+				      const void *data)
+{
+	req->seq = link->head;
+	if (req->op == KRPING_BLK_WRITE)
+		memcpy(link->ring + krping_blk_slot_offset(link, req->seq),
+		       data, req->bytes);
+	krping_blk_slot_set(link, krping_blk_slot(link, req->seq), req);
 	krping_blk_link_post_slot(link);
 }
 
@@ -789,11 +781,7 @@ static int krping_blk_chunk_send(struct krping_blk_link *link, u64 chunk)
 
 	if (ret)
 		return ret;
-	req.seq = link->head;
-	memcpy(link->ring + krping_blk_slot_offset(link, req.seq), link->chunk,
-	       req.bytes);
-	krping_blk_slot_set(link, krping_blk_slot(link, req.seq), &req);
-	krping_blk_link_post_slot(link);
+	krping_blk_link_post_copy(link, &req, link->chunk);
 	atomic64_add(req.bytes, &link->stats.resynced);
 	return 0;
 }
@@ -849,8 +837,10 @@ static void krping_blk_link_resync(struct work_struct *work)
 int krping_blk_link_send(struct krping_blk_link *link,
 			 struct krping_blk_io *io)
 {
-	if (link->opts->mode == KRPING_BLK_TAP) {
-		krping_blk_link_try(link, io);
+	if (link->tap) {
+		if (!krping_blk_link_is_usable(link) ||
+		    !krping_blk_tap_send(link->tap, io))
+			atomic64_inc(&link->stats.dropped);
 		return 0;
 	}
 	if (link->opts->policy == KRPING_BLK_DEGRADE) {
@@ -865,6 +855,30 @@ int krping_blk_link_send(struct krping_blk_link *link,
 	}
 	krping_blk_link_try(link, io);
 	return 0;
+}
+
+/**
+ * krping_blk_link_send_copy - send a request whose data were copied
+ * @link: link with a tap
+ * @req: request; the function sets its sequence number and checksum
+ * @data: data of a write
+ *
+ * If there is no connection, the request is dropped.
+ *
+ * Context: process; waits for a free slot, up to twice bio_timeout.
+ */
+void krping_blk_link_send_copy(struct krping_blk_link *link,
+			       struct krping_blk_request *req, const void *data)
+{
+	bool sends;
+
+	mutex_lock(&link->post);
+	sends = krping_blk_link_is_usable(link) && !krping_blk_link_wait(link);
+	if (sends)
+		krping_blk_link_post_copy(link, req, data);
+	mutex_unlock(&link->post);
+	if (!sends)
+		atomic64_inc(&link->stats.dropped);
 }
 
 /* ---- connection ---- */
@@ -1098,6 +1112,7 @@ static void krping_blk_link_free(struct krping_blk_link *link)
 		synchronize_rcu();
 	for (i = 0; link->slots && i < link->opts->depth; i++)
 		kfree(link->slots[i]);
+	krping_blk_tap_destroy(link->tap);
 	kvfree(link->slots);
 	vfree(link->chunk);
 	vfree(link->dirty.map);
@@ -1156,6 +1171,11 @@ struct krping_blk_link *krping_blk_link_create(struct krping_blk_disk *disk)
 			       GFP_KERNEL);
 	if (!link->ring || !link->slots || krping_blk_link_alloc_map(link))
 		goto err_free;
+	if (link->opts->mode == KRPING_BLK_TAP) {
+		link->tap = krping_blk_tap_create(link, link->opts);
+		if (!link->tap)
+			goto err_free;
+	}
 	for (i = 0; i < link->opts->depth; i++) {
 		link->slots[i] = krping_blk_slot_alloc(link);
 		if (!link->slots[i])
@@ -1247,6 +1267,7 @@ void krping_blk_link_stop(struct krping_blk_link *link)
 	krdma_reconnect_stop(link->reconn);
 	link->reconn = NULL;
 	cancel_work_sync(&link->resync);
+	krping_blk_tap_stop(link->tap);
 	krping_blk_link_fail(link);
 }
 

@@ -143,8 +143,22 @@ delays() {
 		ok $? "requests are dropped if no slot is free: $took ms, $(line "client krpblkt")"
 		network
 		detach
+
+		attach bio_dev=ram:1M,bio_mode=tap,bio_depth=2
+		network delay 500ms
+		check "writes in mode tap with 2 slots succeed" send_all
+		((took < 3500 && $(field dropped "client krpblkt") >= 4))
+		ok $? "a tap drops requests if no copy is free: $took ms, $(line "client krpblkt")"
+		network
+		check "copies are sent when slots are free" within 10 copies_end
+		detach
 	fi
 	unserve
+}
+
+# copies_end: each of the 16 requests was acknowledged or dropped.
+copies_end() {
+	(($(field acked "client krpblkt") + $(field dropped "client krpblkt") == 16))
 }
 
 modes() {
