@@ -49,6 +49,7 @@
 
 struct bio_vec;
 struct iov_iter;
+struct krdma_keys;
 struct krdma_reconnect;
 struct krdma_conn;
 struct krdma_domain;
@@ -74,6 +75,10 @@ struct scatterlist;
  * mode. The other bytes of a REQ's private data hold the hello of krdma.
  */
 #define KRDMA_PRIVATE_DATA_MAX 32
+
+/* Number of bytes of a shared key, and maximum number of keys in krdma_keys. */
+#define KRDMA_KEY_SIZE 32
+#define KRDMA_KEYS_MAX 4
 
 /*
  * Value that means zero in &krdma_params.responder_resources, initiator_depth,
@@ -493,6 +498,13 @@ struct krdma_params {
 /* Domains */
 struct krdma_domain *krdma_domain_create(const char *name);
 void krdma_domain_put(struct krdma_domain *domain);
+
+/* Shared keys */
+struct krdma_keys *krdma_keys_find(const char *description);
+struct krdma_keys *krdma_keys_make(const void *keys, unsigned int n);
+struct krdma_keys *krdma_keys_get(struct krdma_keys *keys);
+void krdma_keys_put(struct krdma_keys *keys);
+unsigned int krdma_keys_ids(const struct krdma_keys *keys, u32 *ids);
 
 /* Addresses */
 int krdma_parse_addr(struct net *net, const char *host, const char *port,
