@@ -32,6 +32,7 @@
  *    -ECONNRESET: the peer closed the connection;
  *    -ENODEV: the RDMA device was removed;
  *    -EPROTO: the peer violated the protocol;
+ *    -EKEYREJECTED: the peer has another key, or the handshake was changed;
  *    -ETIMEDOUT: the peer does not answer;
  *    -EACCES: the peer does not allow this access to its memory;
  *    -ENOBUFS: the peer had no receive posted;
@@ -75,6 +76,8 @@ struct scatterlist;
  * mode. The other bytes of a REQ's private data hold the hello of krdma.
  */
 #define KRDMA_PRIVATE_DATA_MAX 32
+/* The same for connections with a level of &enum krdma_security. */
+#define KRDMA_SECURE_PRIVATE_DATA_MAX 24
 
 /* Number of bytes of a shared key, and maximum number of keys in krdma_keys. */
 #define KRDMA_KEY_SIZE 32
@@ -317,6 +320,22 @@ enum krdma_poll {
 };
 
 /**
+ * enum krdma_security - level of security of a connection
+ * @KRDMA_SECURITY_NONE: a peer is what it says itself
+ * @KRDMA_SECURITY_AUTH: both ends prove that they have the same key, before
+ *	anything that the peer claims has an effect. Later messages, READs and
+ *	WRITEs are as without a level: neither secret nor protected
+ * @KRDMA_SECURITY_INTEGRITY: reserved, not supported yet
+ * @KRDMA_SECURITY_ENCRYPT: reserved, not supported yet
+ */
+enum krdma_security {
+	KRDMA_SECURITY_NONE = 0,
+	KRDMA_SECURITY_AUTH,
+	KRDMA_SECURITY_INTEGRITY,
+	KRDMA_SECURITY_ENCRYPT,
+};
+
+/**
  * struct krdma_params - parameters of a connection or a listener
  * @size: sizeof(struct krdma_params). The struct may grow. Members that the
  *	caller's version lacks count as 0. Members that this version of krdma
@@ -449,6 +468,15 @@ enum krdma_poll {
  *	@comp_vector 0 completions go to processors of the device's node, unless
  *	another node is set here
  *
+ * @security: message mode: level of security, the same at both ends; otherwise
+ *	there is no connection (-EPERM). -EOPNOTSUPP: the level is not supported.
+ *	-EINVAL with KRDMA_RAW. With a level, a user has at most
+ *	KRDMA_SECURE_PRIVATE_DATA_MAX bytes of private data, or the call fails
+ *	with -EINVAL
+ * @keys: keys that this host shares with the peers; krdma takes its own
+ *	reference. A client uses the first key, and a listener accepts all of
+ *	them. -ENOKEY: NULL with a level. -EINVAL: keys without a level
+ *
  * A zeroed struct with @size set is valid and means the defaults. Out-of-range
  * values give -EINVAL. Values are reduced only where the device offers less.
  */
@@ -493,6 +521,8 @@ struct krdma_params {
 	u32 max_conns;
 	u64 msg_memory;
 	u32 numa_node;
+	enum krdma_security security;
+	struct krdma_keys *keys;
 };
 
 /* Domains */
@@ -658,6 +688,9 @@ enum krdma_gid_type {
  * @numa_node: NUMA node of the connection's memory, -1: any
  * @comp_vector: completion vector in use, from 1 as in
  *	&krdma_params.comp_vector
+ * @security: level of security, see &enum krdma_security
+ * @key_id: id of the key with which the connection is made, see
+ *	krdma_keys_ids(); 0 without a level
  */
 struct krdma_caps {
 	size_t size;
@@ -698,6 +731,8 @@ struct krdma_caps {
 	u8 traffic_class;
 	int numa_node;
 	u32 comp_vector;
+	enum krdma_security security;
+	u32 key_id;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);

@@ -31,6 +31,7 @@ struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p)
 	kref_init(&budget->ref);
 	budget->max_conns = p->max_conns;
 	budget->max_bytes = p->msg_memory;
+	budget->max_unproved = p->backlog;
 	return budget;
 }
 
@@ -40,6 +41,7 @@ static void krdma_budget_free(struct kref *ref)
 		container_of(ref, struct krdma_budget, ref);
 
 	WARN_ON_ONCE(atomic_read(&budget->conns) ||
+		     atomic_read(&budget->unproved) ||
 		     atomic64_read(&budget->bytes));
 	kfree(budget);
 }
@@ -68,6 +70,42 @@ int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
 }
 
 /**
+ * krdma_budget_add_unproved - count a connection until its client is proved
+ * @listener: listener with a level
+ * @conn: connection that krdma_budget_add_conn() has counted
+ *
+ * A recorded request makes a connection that is never proved. This limits the
+ * memory of such connections.
+ *
+ * Context: any.
+ * Return: 0: krdma_budget_proved() undoes this call; -EBUSY: too many clients
+ * are not proved.
+ */
+int krdma_budget_add_unproved(struct krdma_conn *listener,
+			      struct krdma_conn *conn)
+{
+	struct krdma_budget *budget = listener->budget;
+
+	if (!atomic_add_unless(&budget->unproved, 1, budget->max_unproved))
+		return -EBUSY;
+	conn->is_unproved = true;
+	return 0;
+}
+
+/**
+ * krdma_budget_proved - stop counting a connection whose client is proved
+ * @conn: connection; no effect if it is not counted
+ *
+ * Context: any, one call at a time.
+ */
+void krdma_budget_proved(struct krdma_conn *conn)
+{
+	if (conn->is_unproved)
+		atomic_dec(&conn->budget->unproved);
+	conn->is_unproved = false;
+}
+
+/**
  * krdma_budget_del_conn - release the budget of a connection or listener
  * @conn: connection or listener; may have no budget
  *
@@ -78,6 +116,7 @@ void krdma_budget_del_conn(struct krdma_conn *conn)
 	if (!conn->budget)
 		return;
 	krdma_budget_uncharge(conn);
+	krdma_budget_proved(conn);
 	if (conn->is_counted)
 		atomic_dec(&conn->budget->conns);
 	kref_put(&conn->budget->ref, krdma_budget_free);

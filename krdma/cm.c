@@ -16,16 +16,23 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "auth.h"
 #include "cm.h"
 #include "quirks.h"
 #include "trace.h"
 
-/* Private data in REQ and REP: krdma's hello, then the user's data. */
+/*
+ * Private data in REQ and REP: krdma's hello, then the user's data. With a level
+ * a tag follows in REQ, and the first message of the handshake in REP.
+ */
 struct krdma_cm_private {
 	struct krdma_wire_hello hello;
 	u8 user[KRDMA_PRIVATE_DATA_MAX];
+	u8 handshake[KRDMA_AUTH_REP_SIZE];
 } __packed;
-static_assert(sizeof(struct krdma_cm_private) == KRDMA_RAW_PRIVATE_DATA_MAX);
+static_assert(offsetof(struct krdma_cm_private, handshake) ==
+	      KRDMA_RAW_PRIVATE_DATA_MAX);
+static_assert(sizeof(struct krdma_cm_private) <= IB_CM_REP_PRIVATE_DATA_SIZE);
 
 struct krdma_cm_rej_private {
 	struct krdma_wire_rej rej;
@@ -80,6 +87,43 @@ static bool krdma_cm_mode_fits(const struct krdma_conn *conn)
 }
 
 /*
+ * Check the hello of a request before an object is made for it. With a level,
+ * *auth is the result, for krdma_auth_free().
+ */
+static int krdma_cm_check_request(struct krdma_conn *listener,
+				  const struct rdma_cm_id *id,
+				  const struct rdma_conn_param *param,
+				  struct krdma_auth **auth)
+{
+	struct krdma_hello hello;
+	int ret;
+
+	if (krdma_conn_is_raw(listener))
+		return 0;
+	ret = krdma_hello_decode(&hello, param->private_data,
+				 param->private_data_len);
+	return ret ?: krdma_auth_check_req(listener, &hello, id,
+					   param->private_data,
+					   param->private_data_len, auth);
+}
+
+/* Check the hello of a reply, and with a level the proof in it. */
+static int krdma_cm_check_reply(struct krdma_conn *conn,
+				const struct rdma_conn_param *param)
+{
+	int ret = krdma_cm_take_private(conn, param);
+
+	if (ret)
+		return ret;
+	if (!krdma_cm_mode_fits(conn) || conn->hello.level != conn->p.security)
+		return -EPROTO;
+	if (!conn->auth)
+		return 0;
+	return krdma_auth_read_rep(conn, param->private_data,
+				   param->private_data_len);
+}
+
+/*
  * Set the timers of the QP. A client calls this before it resolves the route,
  * because on RoCE the resolution uses the ack timeout. A QP on iWARP has no
  * such timers, and the CM ignores the values.
@@ -127,14 +171,17 @@ static void krdma_cm_established(struct krdma_conn *conn,
 {
 	int ret;
 
+	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
 	 * Only a client gets a hello here. The passive side got the hello of
 	 * its peer earlier, with the connect request.
 	 */
 	if (conn->cb.role == KRDMA_CLIENT_CONN) {
-		ret = krdma_cm_take_private(conn, &event->param.conn);
-		if (!ret && !krdma_cm_mode_fits(conn))
-			ret = -EPROTO;
+		ret = krdma_cm_check_reply(conn, &event->param.conn);
+		if (ret == -EKEYREJECTED) {
+			krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_AUTH, 0);
+			return;
+		}
 		if (ret) {
 			krdma_count(conn,
 				    KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
@@ -150,7 +197,6 @@ static void krdma_cm_established(struct krdma_conn *conn,
 		if (conn->mode->peer_hello)
 			conn->mode->peer_hello(conn);
 	}
-	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
 	 * The timer of an asynchronous connection continues, because it also
 	 * limits the exchange of START messages.
@@ -181,6 +227,10 @@ static void krdma_cm_rejected(struct krdma_conn *conn,
 			len = user_len;
 		}
 	}
+	if (error == -EPERM || error == -EKEYREJECTED)
+		pr_info_ratelimited("%pISpc: refuses this host: it has another %s\n",
+				    &conn->cb.cm_id->route.addr.dst_addr,
+				    error == -EPERM ? "security level" : "key");
 	if (data) {
 		rej->private_data_len =
 			min_t(size_t, len, sizeof(rej->private_data));
@@ -221,6 +271,10 @@ static u8 krdma_cm_reason(int error)
 	case -EBUSY:
 	case -EUSERS:
 		return KRDMA_WIRE_REJ_BUSY;
+	case -EPERM:
+		return KRDMA_WIRE_REJ_SECURITY;
+	case -EKEYREJECTED:
+		return KRDMA_WIRE_REJ_KEY;
 	case -ETIMEDOUT:
 		return KRDMA_WIRE_REJ_TIMEOUT;
 	case -ESHUTDOWN:
@@ -319,11 +373,18 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 				 struct rdma_cm_id *id,
 				 const struct rdma_conn_param *param)
 {
-	struct krdma_conn *conn = krdma_conn_alloc_child(listener);
+	struct krdma_auth *auth = NULL;
+	struct krdma_conn *conn;
 	int ret;
 
-	if (IS_ERR(conn))
+	ret = krdma_cm_check_request(listener, id, param, &auth);
+	if (ret)
+		return ret;
+	conn = krdma_conn_alloc_child(listener, auth);
+	if (IS_ERR(conn)) {
+		krdma_auth_free(auth);
 		return PTR_ERR(conn);
+	}
 	ret = krdma_cm_take_private(conn, param);
 	if (!ret && !krdma_cm_mode_fits(conn))
 		ret = -EPROTOTYPE;
@@ -355,6 +416,19 @@ err_put:
 	return ret;
 }
 
+/* Explain the errno of a request that was refused because of its level or key. */
+static const char *krdma_cm_refusal(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return ", other security level";
+	case -EKEYREJECTED:
+		return ", other key";
+	default:
+		return "";
+	}
+}
+
 /*
  * Handle a connect request. On error no connection owns @id, and the CM
  * destroys it.
@@ -369,8 +443,9 @@ static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 	krdma_count(listener, KRDMA_COUNT_REQUESTS_REFUSED);
 	if (ret == -EPROTO)
 		krdma_count(listener, KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
-	pr_info_ratelimited("%pISpc: connect request refused: %d\n",
-			    &id->route.addr.dst_addr, ret);
+	pr_info_ratelimited("%pISpc: connect request refused: %d%s\n",
+			    &id->route.addr.dst_addr, ret,
+			    krdma_cm_refusal(ret));
 	krdma_cm_reject(listener, id, krdma_cm_reason(ret), NULL, 0);
 	return ret;
 }
@@ -472,9 +547,9 @@ int krdma_cm_new_id(struct krdma_conn *conn)
 	return 0;
 }
 
-static void krdma_cm_fill_param(struct krdma_conn *conn,
-				struct rdma_conn_param *param,
-				struct krdma_cm_private *priv)
+static int krdma_cm_fill_param(struct krdma_conn *conn,
+			       struct rdma_conn_param *param,
+			       struct krdma_cm_private *priv)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
 	struct krdma_hello hello;
@@ -490,7 +565,7 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 		.rnr_retry_count = conn->p.rnr_retry_count,
 	};
 	if (krdma_conn_is_raw(conn))
-		return;
+		return 0;
 	conn->mode->hello(conn, &hello);
 	krdma_path_hello(conn, &hello);
 	hello.user_len = conn->cm.user_data_len;
@@ -498,6 +573,13 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 	memcpy(priv->user, conn->cm.user_data, conn->cm.user_data_len);
 	param->private_data = priv;
 	param->private_data_len = sizeof(priv->hello) + hello.user_len;
+	if (!conn->auth)
+		return 0;
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		return krdma_auth_fill_req(conn, priv, hello.user_len,
+					   &param->private_data_len);
+	return krdma_auth_fill_rep(conn, priv, hello.user_len,
+				   &param->private_data_len);
 }
 
 /*
@@ -532,7 +614,9 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	if (ret)
 		return ret;
 	krdma_path_limit(conn);
-	krdma_cm_fill_param(conn, &param, &priv);
+	ret = krdma_cm_fill_param(conn, &param, &priv);
+	if (ret)
+		return ret;
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->cm.connect_called = true;
@@ -686,7 +770,9 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * listener, or rejected by the peer's user, see krdma_get_reject(); -EBUSY,
  * -EREMOTEIO (out of memory), -EPROTO, -EPROTONOSUPPORT: reported by the peer's
  * krdma; -EMSGSIZE: the exported buffer has more segments than a message of
- * &krdma_params.buf_size can describe; -EOPNOTSUPP: KRDMA_RW on a device
+ * &krdma_params.buf_size can describe; -EPERM: the peer has another level of
+ * security; -EKEYREJECTED: the peer has another key, or the handshake was
+ * changed; -EAGAIN: there are no random numbers yet; -EOPNOTSUPP: KRDMA_RW on a device
  * without FRWR, or a device whose queues hold too few work requests; -ENOMEM;
  * -EINTR; -ESHUTDOWN.
  */
@@ -968,10 +1054,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
  * krdma_set_request_params - set the parameters of one accepted connection
  * @cb: from krdma_wait_request(), not yet accepted
  * @params: parameters that replace those of the listener. The flags must be the
- *	same, except those for listeners only. net, domain, src and private_data
- *	are ignored
+ *	same, except those for listeners only, and so must be the level of
+ *	security. net, domain, src, private_data and keys are ignored
  *
- * Return: 0; -EINVAL; -E2BIG as for &krdma_params.size.
+ * Return: 0, -EINVAL, or an errno of krdma_create() for the parameters.
  */
 int krdma_set_request_params(struct krdma_cb *cb,
 			     const struct krdma_params *params)
@@ -991,7 +1077,7 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	p.flags &= ~KRDMA_LISTEN_FLAGS;
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(cb) == KRDMA_REQUESTED &&
-	    p.flags == conn->p.flags) {
+	    p.flags == conn->p.flags && p.security == conn->p.security) {
 		conn->p = p;
 		conn->ops = p.ops;
 		cb->context = p.context;
@@ -1007,7 +1093,7 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 {
 	struct krdma_cm_private priv;
 	struct rdma_conn_param param;
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&conn->setup);
 	if (krdma_get_state(&conn->cb) != KRDMA_REQUESTED)
@@ -1019,15 +1105,18 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	krdma_conn_stop_timer(conn);
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	krdma_cm_set_timers(conn);
-	ret = krdma_conn_is_raw(conn) ? 0 : krdma_device_end_older(conn);
+	/* With a level, older connections end when the client is proved. */
+	if (!krdma_conn_is_raw(conn) && !conn->auth)
+		ret = krdma_device_end_older(conn);
 	if (!ret)
 		ret = krdma_cm_make_ready(conn);
+	if (!ret)
+		ret = krdma_cm_fill_param(conn, &param, &priv);
 	if (ret) {
 		conn->cm.local_failure = ret != -ENODEV &&
 					 !krdma_conn_is_over(conn);
 		return ret;
 	}
-	krdma_cm_fill_param(conn, &param, &priv);
 	/*
 	 * Limit the READs in flight, in both directions, to the numbers in the
 	 * peer's request. The peer has set up its QP for these two numbers.
@@ -1081,9 +1170,12 @@ int krdma_cm_answer(struct krdma_conn *conn)
 int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 			u8 private_data_len)
 {
-	u8 max = krdma_conn_is_raw(conn) ? KRDMA_RAW_PRIVATE_DATA_MAX :
-					   KRDMA_PRIVATE_DATA_MAX;
+	u8 max = KRDMA_PRIVATE_DATA_MAX;
 
+	if (krdma_conn_is_raw(conn))
+		max = KRDMA_RAW_PRIVATE_DATA_MAX;
+	else if (conn->auth)
+		max = KRDMA_SECURE_PRIVATE_DATA_MAX;
 	if (conn->cb.role != KRDMA_ACCEPT_CONN || private_data_len > max)
 		return -EINVAL;
 	memcpy(conn->cm.user_data, private_data, private_data_len);
@@ -1095,8 +1187,9 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  * krdma_accept_request - accept a connect request
  * @cb: from krdma_wait_request()
  * @private_data: data for the peer, in the REP; NULL if none
- * @private_data_len: number of bytes, at most KRDMA_PRIVATE_DATA_MAX, in raw
- *	mode KRDMA_RAW_PRIVATE_DATA_MAX
+ * @private_data_len: number of bytes, at most KRDMA_PRIVATE_DATA_MAX, with a
+ *	level KRDMA_SECURE_PRIVATE_DATA_MAX, in raw mode
+ *	KRDMA_RAW_PRIVATE_DATA_MAX
  *
  * Waits until the connection is established. In raw mode the qp_ready callback
  * runs inside this call. If creating the QP fails, the peer gets a reject at
@@ -1107,7 +1200,9 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  *
  * Return: 0; -EINVAL; -EISCONN: the request was accepted before; -ENOMEM;
  * -ENODEV; -ETIMEDOUT, -ECONNRESET or -ECONNREFUSED: the peer has not answered
- * or has closed the connection; -EINTR; -ESHUTDOWN.
+ * or has closed the connection; -EKEYREJECTED: the peer does not have the key,
+ * or the handshake was changed; -EAGAIN: there are no random numbers yet; -EINTR;
+ * -ESHUTDOWN.
  */
 int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)

@@ -9,7 +9,8 @@
 void krdma_life_set_message_mode(const struct krdma_mode *mode);
 struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 				    const struct krdma_params *params);
-struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener);
+struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener,
+					  struct krdma_auth *auth);
 void krdma_conn_close(struct krdma_conn *conn);
 void krdma_conn_call_closing(struct krdma_conn *conn);
 

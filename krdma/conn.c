@@ -372,6 +372,10 @@ void krdma_conn_log_end(struct krdma_conn *conn)
 		pr_info_ratelimited("%pISpc: bad message of %u bytes, closing\n",
 				    &conn->cm.peer, arg);
 		break;
+	case KRDMA_CAUSE_AUTH:
+		pr_info_ratelimited("%pISpc: handshake failed: other key or changed message, closing\n",
+				    &conn->cm.peer);
+		break;
 	case KRDMA_CAUSE_UNKNOWN:
 		pr_info_ratelimited("%pISpc: the queue pair failed, for no known reason\n",
 				    &conn->cm.peer);

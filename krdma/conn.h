@@ -87,6 +87,9 @@ int krdma_conn_check_open(struct krdma_conn *conn);
 /* budget.c */
 struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p);
 int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn);
+int krdma_budget_add_unproved(struct krdma_conn *listener,
+			      struct krdma_conn *conn);
+void krdma_budget_proved(struct krdma_conn *conn);
 void krdma_budget_del_conn(struct krdma_conn *conn);
 int krdma_budget_charge(struct krdma_conn *conn, u32 len);
 void krdma_budget_uncharge(struct krdma_conn *conn);

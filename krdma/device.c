@@ -20,6 +20,7 @@
 #include <linux/nodemask.h>
 #include <linux/slab.h>
 
+#include "auth.h"
 #include "device.h"
 
 /*
@@ -322,22 +323,42 @@ void krdma_device_cq_freed(struct krdma_dev *dev)
 }
 
 /*
- * Check whether connection @old comes from the same client as @conn (same
- * session number, same host), goes to the same port, and is older than @conn. A
- * newer connection must not be ended: @conn may be a request that the client
- * gave up before it connected again.
+ * Check whether connection @other comes from the same client as @conn (same
+ * session number, same host), and goes to the same port.
+ */
+static bool krdma_dev_is_same_client(const struct krdma_conn *other,
+				     const struct krdma_conn *conn)
+{
+	return other->cb.role == KRDMA_ACCEPT_CONN &&
+	       !krdma_conn_is_raw(other) && conn->hello.session &&
+	       other->hello.session == conn->hello.session &&
+	       other->domain == conn->domain &&
+	       krdma_addr_same_host(&other->cm.peer, &conn->cm.peer) &&
+	       krdma_addr_port(&other->cm.local) ==
+		       krdma_addr_port(&conn->cm.local);
+}
+
+/*
+ * Check whether connection @old is an older one of the same client. A newer
+ * connection must not be ended: @conn may be a request that the client gave up
+ * before it connected again.
  */
 static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
 {
-	return old->cb.role == KRDMA_ACCEPT_CONN && !krdma_conn_is_raw(old) &&
-	       (s32)(old->stats.id - conn->stats.id) < 0 &&
-	       conn->hello.session &&
-	       old->hello.session == conn->hello.session &&
-	       old->domain == conn->domain &&
-	       krdma_addr_same_host(&old->cm.peer, &conn->cm.peer) &&
-	       krdma_addr_port(&old->cm.local) ==
-		       krdma_addr_port(&conn->cm.local);
+	return (s32)(old->stats.id - conn->stats.id) < 0 &&
+	       krdma_dev_is_same_client(old, conn);
+}
+
+/*
+ * Check whether @conn is an older connection of a client that has proved, on
+ * connection @newer, that it has the key.
+ */
+static bool krdma_dev_is_outdated_by(const struct krdma_conn *newer,
+				     const struct krdma_conn *conn)
+{
+	return krdma_dev_is_older(conn, newer) && newer->auth &&
+	       newer->auth->proved;
 }
 
 static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
@@ -393,6 +414,59 @@ int krdma_device_end_older(struct krdma_conn *conn)
 	}
 	krdma_dev_put(dev);
 	return ret;
+}
+
+/* Set krdma_auth.proved. Return: 0, or -ECONNRESET: there is a newer one. */
+static int krdma_dev_prove(struct krdma_dev *dev, struct krdma_conn *conn)
+{
+	struct krdma_conn *newer;
+	int ret = 0;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry(newer, &dev->conns, hw.link)
+		if (krdma_dev_is_outdated_by(newer, conn))
+			ret = -ECONNRESET;
+	conn->auth->proved = !ret;
+	mutex_unlock(&dev->lock);
+	return ret;
+}
+
+/**
+ * krdma_device_replace_older - end the older connections of a client that is
+ * proved
+ * @conn: server with a level whose AUTH was valid
+ *
+ * Does what krdma_device_end_older() does without a level, but does not wait. @conn
+ * must not be used if the client has already proved a newer connection: a host
+ * on the path can delay AUTH, and the client has given up @conn.
+ *
+ * Context: process.
+ * Return: 0: no older connection exists any more; -EAGAIN: an older connection
+ * is being closed, so call again later; -ECONNRESET: @conn is outdated; or the
+ * reason for which @conn has ended.
+ */
+int krdma_device_replace_older(struct krdma_conn *conn)
+{
+	struct krdma_conn *old = NULL;
+	int ret;
+
+	mutex_lock(&conn->setup);
+	if (conn->hw.dev) {
+		ret = krdma_dev_prove(conn->hw.dev, conn);
+		if (!ret)
+			old = krdma_dev_find_older(conn->hw.dev, conn);
+	} else {
+		ret = krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	}
+	mutex_unlock(&conn->setup);
+	if (!old)
+		return ret;
+	if (!krdma_conn_is_over(old))
+		pr_info_ratelimited("%pISpc: connects again, its old connection ends\n",
+				    &conn->cm.peer);
+	krdma_conn_abort(old, -ECONNRESET);
+	krdma_conn_put(old);
+	return -EAGAIN;
 }
 
 /**

@@ -13,6 +13,7 @@ int krdma_device_attach(struct krdma_conn *conn);
 void krdma_device_detach(struct krdma_conn *conn);
 void krdma_device_cq_freed(struct krdma_dev *dev);
 int krdma_device_end_older(struct krdma_conn *conn);
+int krdma_device_replace_older(struct krdma_conn *conn);
 void krdma_domain_get(struct krdma_domain *domain);
 void krdma_dev_get(struct krdma_dev *dev);
 void krdma_dev_put(struct krdma_dev *dev);

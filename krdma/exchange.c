@@ -4,8 +4,11 @@
  * data, and START, the first message of each side. This file also has
  * krdma_msg_mode, the functions of message mode that lower layers call.
  */
+#include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 
+#include "auth.h"
 #include "cm.h"
 #include "msg.h"
 #include "quirks.h"
@@ -21,6 +24,7 @@ static void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 	*hello = (struct krdma_hello){
 		.mode = krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
 						 KRDMA_WIRE_MODE_MSG,
+		.level = conn->p.security,
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
 		.recv_depth = conn->limits.recv_depth,
@@ -57,14 +61,13 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 }
 
 /* Send a message of krdma itself that takes a credit. */
-static int krdma_msg_send(struct krdma_conn *conn, u8 type, const void *data,
-			  u32 len, unsigned long until)
+static int krdma_msg_send(struct krdma_conn *conn, const struct krdma_hdr *hdr,
+			  const void *data, u32 len, unsigned long until)
 {
-	const struct krdma_hdr hdr = { .type = type };
 	struct krdma_op *op;
 	int ret;
 
-	op = krdma_op_message(conn, KRDMA_WR_CONTROL, &hdr, len);
+	op = krdma_op_message(conn, KRDMA_WR_CONTROL, hdr, len);
 	if (!op)
 		return -ENOMEM;
 	memcpy(op->data, data, len);
@@ -75,23 +78,54 @@ static int krdma_msg_send(struct krdma_conn *conn, u8 type, const void *data,
 	return ret;
 }
 
+/* Send AUTH, or the sealed START, see krdma_auth_write(). */
+static int krdma_msg_send_tagged(struct krdma_conn *conn, const void *exported,
+				 u32 len, unsigned long until)
+{
+	const struct krdma_hdr hdr = {
+		.type = conn->cb.role == KRDMA_CLIENT_CONN ? KRDMA_WIRE_AUTH :
+							     KRDMA_WIRE_START,
+		.tagged = true,
+	};
+	const u32 extra = krdma_auth_extra(conn);
+	struct krdma_wire_hdr *msg;
+	int ret;
+
+	if (len + extra > conn->limits.part_max)
+		return -EMSGSIZE;
+	msg = kvmalloc(sizeof(*msg) + extra + len, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	krdma_hdr_encode(msg, &hdr);
+	ret = krdma_auth_write(conn, msg, exported, len);
+	if (!ret)
+		ret = krdma_msg_send(conn, &hdr, msg + 1, extra + len, until);
+	kvfree(msg);
+	return ret;
+}
+
 /**
  * krdma_msg_send_start - send START, the first message
- * @conn: established connection. A server has received START of its client,
- *	because iWARP requires that the connecting side sends first
+ * @conn: established connection. A server has received START or AUTH of its
+ *	client, because iWARP requires that the connecting side sends first.
+ *	With a level, a client sends AUTH instead
  * @exported: description of the exported buffer
  * @len: length of @exported in bytes; 0 if there is none
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
- * or as krdma_send_timeout().
+ * an errno of krdma_auth_write(); or as krdma_send_timeout().
  */
 int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 			 unsigned long until)
 {
+	const struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
+
+	if (conn->auth)
+		return krdma_msg_send_tagged(conn, exported, len, until);
 	if (len > conn->limits.part_max)
 		return -EMSGSIZE;
-	return krdma_msg_send(conn, KRDMA_WIRE_START, exported, len, until);
+	return krdma_msg_send(conn, &hdr, exported, len, until);
 }
 
 /**
@@ -106,9 +140,11 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
  */
 static int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 {
+	const struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
+
 	if (!krdma_credit_may_send(&conn->sq.credit, false))
 		return 0;
-	return krdma_msg_send(conn, KRDMA_WIRE_CREDIT, "", 0, until);
+	return krdma_msg_send(conn, &hdr, "", 0, until);
 }
 
 /**
@@ -153,10 +189,77 @@ static int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
 	return krdma_msg_send_start(conn, "", 0, until);
 }
 
+/*
+ * Check AUTH of a client, which proves that the client has the key. Then accept
+ * other messages. No effect after the first call, and without a level.
+ */
+static int krdma_msg_prove(struct krdma_conn *conn)
+{
+	struct krdma_recv *recv = conn->msg->start;
+	unsigned long flags;
+	int ret;
+
+	if (!conn->msg->unproved)
+		return 0;
+	ret = krdma_auth_read(conn, recv->buf + sizeof(struct krdma_wire_hdr),
+			      &recv->len);
+	if (ret) {
+		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_AUTH, 0);
+		return ret;
+	}
+	krdma_budget_proved(conn);
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->unproved = false;
+	if (!krdma_conn_is_rw(conn)) {
+		conn->msg->start = NULL;
+		ret = recv->len ? krdma_msg_breach_locked(conn,
+							  KRDMA_BREACH_START) :
+				  krdma_msg_repost_locked(conn, recv);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+/* Interval in ms at which a server checks whether an older connection is closed. */
+#define KRDMA_MSG_OLDER_MS 10
+
+static bool krdma_msg_never(struct krdma_conn *conn, const void *arg)
+{
+	return false;
+}
+
+/*
+ * Let a server with a level check AUTH, and end the older connections of the
+ * client. Return: 0; -EAGAIN: call again in KRDMA_MSG_OLDER_MS; or -errno.
+ */
+static int krdma_msg_replace_older(struct krdma_conn *conn)
+{
+	if (!conn->auth || conn->cb.role != KRDMA_ACCEPT_CONN)
+		return 0;
+	return krdma_msg_prove(conn) ?: krdma_device_replace_older(conn);
+}
+
+/* Call krdma_msg_replace_older() until it has ended. */
+static int krdma_msg_replace_older_wait(struct krdma_conn *conn,
+					unsigned long until)
+{
+	int ret;
+
+	while ((ret = krdma_msg_replace_older(conn)) == -EAGAIN) {
+		ret = krdma_conn_wait(conn, krdma_msg_never, NULL,
+				      krdma_deadline(KRDMA_MSG_OLDER_MS));
+		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
+			return ret;
+		if (until && time_after(jiffies, until))
+			return ret;
+	}
+	return ret;
+}
+
 /**
  * krdma_msg_exchange_rest - open the connection after the peer's START
  * @conn: connection on which the peer's START has arrived; a client has sent
- *	its own START
+ *	its own START or AUTH. A server with a level has checked AUTH
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0 or -errno.
@@ -171,6 +274,7 @@ static int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 		krdma_rw_open(conn);
 	if (ret)
 		return ret;
+	krdma_auth_finish(conn);
 	/* Pairs with krdma_conn_is_open(). */
 	smp_store_release(&conn->life.reach, KRDMA_REACH_OPEN);
 	return 0;
@@ -195,6 +299,8 @@ static int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 	if (!ret)
 		ret = krdma_msg_wait_start(conn, until);
 	if (!ret)
+		ret = krdma_msg_replace_older_wait(conn, until);
+	if (!ret)
 		ret = krdma_msg_exchange_rest(conn, until);
 	if (!ret)
 		krdma_alive_start(conn);
@@ -211,8 +317,14 @@ static int krdma_msg_step(struct krdma_conn *conn, unsigned long until)
 		ret = krdma_msg_greet(conn, until);
 	if (ret)
 		return ret;
-	if (krdma_msg_has_start(conn, NULL))
-		return krdma_msg_exchange_rest(conn, until) ?: 1;
+	if (krdma_msg_has_start(conn, NULL)) {
+		ret = krdma_msg_replace_older(conn);
+		if (ret == -EAGAIN) {
+			krdma_step_queue_in(conn, KRDMA_MSG_OLDER_MS);
+			return 0;
+		}
+		return ret ?: krdma_msg_exchange_rest(conn, until) ?: 1;
+	}
 	/*
 	 * Send another message if the peer may have missed START of this side.
 	 * Then queue the next step, which checks again.

@@ -34,6 +34,7 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
+#include "auth.h"
 #include "cm.h"
 #include "quirks.h"
 
@@ -48,6 +49,7 @@ static void krdma_conn_free(struct kref *ref)
 	krdma_budget_del_conn(conn);
 	if (conn->mode->free)
 		conn->mode->free(conn);
+	krdma_auth_free(conn->auth);
 	xa_destroy(&conn->mr.invalidatable);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);
@@ -316,7 +318,12 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 		conn->budget = krdma_budget_alloc(p);
 		ret = conn->budget ? 0 : -ENOMEM;
 	}
+	if (!ret && p->security) {
+		conn->auth = krdma_auth_alloc(p->keys);
+		ret = conn->auth ? 0 : -ENOMEM;
+	}
 	if (ret) {
+		krdma_budget_del_conn(conn);
 		kfree(conn);
 		return ERR_PTR(ret);
 	}
@@ -338,12 +345,15 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 /**
  * krdma_conn_alloc_child - allocate the connection for a connect request
  * @listener: listener that received the request; its parameters are copied
+ * @auth: keys of the request; NULL without a level. The connection takes it over
  *
  * Return: the connection in KRDMA_REQUESTED with one reference;
- * ERR_PTR(-ENOMEM); or ERR_PTR(-EUSERS): the listener has its maximum number of
- * connections.
+ * ERR_PTR(-ENOMEM); ERR_PTR(-EUSERS): the listener has its maximum number of
+ * connections; or ERR_PTR(-EBUSY): too many clients have not proved that they
+ * have the key.
  */
-struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
+struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener,
+					  struct krdma_auth *auth)
 {
 	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
 	int ret;
@@ -351,10 +361,14 @@ struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
 	ret = krdma_budget_add_conn(listener, conn);
+	if (!ret && auth)
+		ret = krdma_budget_add_unproved(listener, conn);
 	if (ret) {
+		krdma_budget_del_conn(conn);
 		kfree(conn);
 		return ERR_PTR(ret);
 	}
+	conn->auth = auth;
 	conn->p = listener->p;
 	conn->p.flags &= ~KRDMA_LISTEN_FLAGS;
 	conn->cb.context = listener->cb.context;

@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "auth.h"
 #include "cm.h"
 #include "msg.h"
 #include "registration.h"
@@ -93,6 +94,12 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 
 /* ---- receiving ---- */
 
+/* Return the direction of receive buffers. With a level, a tag is checked in place. */
+static enum dma_data_direction krdma_recv_dir(const struct krdma_conn *conn)
+{
+	return conn->auth ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE;
+}
+
 static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 {
 	struct ib_sge sge = {
@@ -107,7 +114,7 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 	};
 
 	ib_dma_sync_single_for_device(conn->cb.pd->device, recv->dma,
-				      conn->p.buf_size, DMA_FROM_DEVICE);
+				      conn->p.buf_size, krdma_recv_dir(conn));
 	return ib_post_recv(conn->cb.qp, &wr, NULL);
 }
 
@@ -162,8 +169,15 @@ void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		krdma_conn_abort(conn, ret);
 }
 
-static int krdma_msg_breach_locked(struct krdma_conn *conn,
-				   enum krdma_breach breach)
+/**
+ * krdma_msg_breach_locked - count a protocol violation of the peer
+ * @conn: connection
+ * @breach: kind of the violation
+ *
+ * Context: any, @conn->lock held.
+ * Return: -EPROTO.
+ */
+int krdma_msg_breach_locked(struct krdma_conn *conn, enum krdma_breach breach)
 {
 	krdma_count_locked(conn, KRDMA_COUNT_BREACH + breach, 1);
 	return -EPROTO;
@@ -199,23 +213,39 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 }
 
 /*
- * Handle the peer's START, which must come only once. It may describe an
+ * Handle the peer's START or AUTH, which must come only once. It may describe an
  * exported buffer only on a KRDMA_RW connection.
  */
 static int krdma_msg_on_start_locked(struct krdma_conn *conn,
 				     struct krdma_recv *recv)
 {
 	struct krdma_msg *msg = conn->msg;
+	bool keep;
 
 	lockdep_assert_held(&conn->lock);
-	if (msg->got_start || (recv->len && !krdma_conn_is_rw(conn)))
+	if (msg->got_start ||
+	    (recv->len && !krdma_conn_is_rw(conn) && !msg->unproved))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
-	if (krdma_conn_is_rw(conn))
+	keep = krdma_conn_is_rw(conn) || msg->unproved;
+	if (keep)
 		msg->start = recv;
 	/* Pairs with krdma_msg_has_start(). */
 	smp_store_release(&msg->got_start, true);
 	krdma_step_queue(conn);
-	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
+	return keep ? 0 : krdma_msg_repost_locked(conn, recv);
+}
+
+/*
+ * Check whether the handshake of a connection with a level lets the peer send
+ * this message. krdma_recv_decode() has checked the first message.
+ */
+static bool krdma_msg_may_come(const struct krdma_msg *msg,
+			       const struct krdma_hdr *hdr)
+{
+	if (!msg->got_start)
+		return hdr->tagged;
+	/* A client of siw sends CREDIT until START arrives, see krdma_msg_nudge(). */
+	return !msg->unproved || hdr->type == KRDMA_WIRE_CREDIT;
 }
 
 static int krdma_msg_take_locked(struct krdma_conn *conn,
@@ -225,6 +255,8 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
+	if (conn->auth && !krdma_msg_may_come(msg, hdr))
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	conn->sq.heard = true;
 	if (krdma_wire_is_free(hdr->type)) {
 		/*
@@ -256,7 +288,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	trace_krdma_credit_received(conn->stats.id, hdr->credits,
 				    conn->sq.credit.unadvertised,
 				    conn->sq.credit.avail);
-	if (hdr->type == KRDMA_WIRE_START)
+	if (hdr->type == KRDMA_WIRE_START || hdr->type == KRDMA_WIRE_AUTH)
 		return krdma_msg_on_start_locked(conn, recv);
 	if (!msg->got_start)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
@@ -277,7 +309,45 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	return 0;
 }
 
-/* Decode the header of a received message. Return: 0, or -EPROTO: invalid. */
+/*
+ * Decode the first message of a peer with a level: AUTH for a server, the sealed
+ * START for a client. A client checks the tag here, because further messages may
+ * follow START at once. A server checks AUTH later, in process context.
+ *
+ * Return: 0; -EPROTO: another message; -EKEYREJECTED: the tag is wrong.
+ */
+static int krdma_recv_decode_first(struct krdma_conn *conn,
+				   struct krdma_recv *recv, u32 len)
+{
+	bool client = conn->cb.role == KRDMA_CLIENT_CONN;
+	unsigned long flags;
+	bool expected;
+	int ret;
+
+	/*
+	 * A client sends AUTH first. From then on only this function uses the
+	 * state of the handshake, until START has arrived. The lock pairs with
+	 * that of the context that has posted AUTH.
+	 */
+	spin_lock_irqsave(&conn->lock, flags);
+	expected = !client || conn->sq.greeted;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	ret = krdma_hdr_decode_tagged(&recv->hdr, recv->buf, len,
+				      client ? KRDMA_WIRE_START :
+					       KRDMA_WIRE_AUTH);
+	if (ret || !expected)
+		return -EPROTO;
+	if (!client)
+		return 0;
+	ret = krdma_auth_open_start(conn, recv->buf, &len);
+	recv->hdr.part_len = len;
+	return ret;
+}
+
+/*
+ * Decode the header of a received message. Return: 0; -EPROTO: invalid;
+ * -EKEYREJECTED: the handshake has failed.
+ */
 static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 			     const struct ib_wc *wc)
 {
@@ -296,11 +366,16 @@ static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 		ret = -EPROTO;
 	} else {
 		ib_dma_sync_single_for_cpu(conn->cb.pd->device, recv->dma,
-					   wc->byte_len, DMA_FROM_DEVICE);
-		ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
-				       conn->p.max_msg);
+					   wc->byte_len, krdma_recv_dir(conn));
+		if (conn->auth && !conn->msg->got_start) {
+			breach = KRDMA_BREACH_START;
+			ret = krdma_recv_decode_first(conn, recv, wc->byte_len);
+		} else {
+			ret = krdma_hdr_decode(&recv->hdr, recv->buf,
+					       wc->byte_len, conn->p.max_msg);
+		}
 	}
-	if (ret)
+	if (ret == -EPROTO)
 		krdma_count(conn, KRDMA_COUNT_BREACH + breach);
 	recv->len = recv->hdr.part_len;
 	return ret;
@@ -320,8 +395,9 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_qp_failed(conn, wc->status);
 		return;
 	}
-	/* After a protocol violation, ignore all messages. */
-	if (READ_ONCE(conn->error) == -EPROTO)
+	/* After a protocol violation, or a false proof, ignore all messages. */
+	if (READ_ONCE(conn->error) == -EPROTO ||
+	    READ_ONCE(conn->error) == -EKEYREJECTED)
 		return;
 	ret = krdma_recv_decode(conn, recv, wc);
 	if (ret)
@@ -355,6 +431,8 @@ out:
 	if (ret == -EPROTO)
 		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_MESSAGE,
 				     wc->byte_len);
+	else if (ret == -EKEYREJECTED)
+		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_AUTH, 0);
 	else if (ret)
 		krdma_conn_abort(conn, ret);
 }
@@ -691,6 +769,7 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 		return -ENOMEM;
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
+	msg->unproved = conn->auth && conn->cb.role == KRDMA_ACCEPT_CONN;
 	krdma_credit_init(&conn->sq.credit, conn->limits.recv_depth);
 	msg->nrecvs = conn->limits.recv_depth + conn->mode->extra_recvs;
 	msg->recvs = kvmalloc_node(array_size(msg->nrecvs, sizeof(*msg->recvs)),
@@ -756,7 +835,8 @@ void krdma_msg_stop(struct krdma_conn *conn)
 		recv = &msg->recvs[i];
 		if (recv->mapped)
 			ib_dma_unmap_single(conn->cb.pd->device, recv->dma,
-					    conn->p.buf_size, DMA_FROM_DEVICE);
+					    conn->p.buf_size,
+					    krdma_recv_dir(conn));
 		recv->mapped = false;
 	}
 	krdma_control_free(conn);
@@ -786,7 +866,7 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	for (i = 0; i < conn->msg->nrecvs && !ret; i++) {
 		recv = &conn->msg->recvs[i];
 		dma = ib_dma_map_single(ibdev, recv->buf, conn->p.buf_size,
-					DMA_FROM_DEVICE);
+					krdma_recv_dir(conn));
 		if (ib_dma_mapping_error(ibdev, dma)) {
 			ret = -ENOMEM;
 			break;

@@ -66,9 +66,12 @@ struct krdma_pull {
  *	krdma_mode.extra_recvs; constant
  *
  * krdma_conn.lock protects these members:
- * @got_start: START of the peer has arrived
+ * @got_start: START or AUTH of the peer has arrived
  * @start: KRDMA_RW: receive buffer that holds START of the peer; NULL after
- *	krdma_rw_learn() has taken it
+ *	krdma_rw_learn() has taken it. Server with a level: the buffer holds
+ *	AUTH
+ * @unproved: server with a level: AUTH was not checked yet. Until then the peer
+ *	may only send AUTH, and then CREDIT
  * @control: internal messages: operation with a request for each enum
  *	krdma_control, which is never posted as a whole; constant
  * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
@@ -116,6 +119,7 @@ struct krdma_msg {
 
 	bool got_start;
 	struct krdma_recv *start;
+	bool unproved;
 	struct krdma_op *control;
 	unsigned int control_busy;
 	u32 bye_reason;
@@ -185,6 +189,7 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool held);
 
+int krdma_msg_breach_locked(struct krdma_conn *conn, enum krdma_breach breach);
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
 /* rw.c */

@@ -220,6 +220,19 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 	       (p->mr_pool <= KRDMA_MR_POOL_MAX || p->mr_pool == KRDMA_NEVER);
 }
 
+static int krdma_params_check_security(const struct krdma_params *p)
+{
+	if (p->security == KRDMA_SECURITY_NONE)
+		return p->keys ? -EINVAL : 0;
+	if (p->security > KRDMA_SECURITY_ENCRYPT || p->flags & KRDMA_RAW ||
+	    p->private_data_len > KRDMA_SECURE_PRIVATE_DATA_MAX)
+		return -EINVAL;
+	/* Only the messages of the handshake are sealed yet. */
+	if (p->security != KRDMA_SECURITY_AUTH)
+		return -EOPNOTSUPP;
+	return p->keys ? 0 : -ENOKEY;
+}
+
 /**
  * krdma_params_take - copy a user's parameters
  * @p: result, undefined on error
@@ -243,7 +256,8 @@ int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
  * @user: the user's parameters; NULL means all defaults
  *
  * Return: 0; -EINVAL if a value is out of range, a flag is unknown or the size
- * is not set; -E2BIG if a member that this version does not know is not 0.
+ * is not set; -E2BIG if a member that this version does not know is not 0;
+ * -EOPNOTSUPP or -ENOKEY as for &krdma_params.security.
  */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
 {
@@ -261,7 +275,7 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
 	if (p->flags & KRDMA_RAW ? !krdma_params_raw_ok(p) :
 				   !krdma_params_msg_ok(p))
 		return -EINVAL;
-	return 0;
+	return krdma_params_check_security(p);
 }
 
 /**
@@ -325,6 +339,7 @@ void krdma_params_forget(struct krdma_params *p)
 {
 	p->net = NULL;
 	p->domain = NULL;
+	p->keys = NULL;
 	p->src = NULL;
 	p->private_data = NULL;
 	p->private_data_len = 0;

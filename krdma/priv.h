@@ -37,6 +37,7 @@
 #include "stats.h"
 #include "wire.h"
 
+struct krdma_auth;
 struct krdma_batch;
 struct krdma_op;
 struct krdma_quirk_read;
@@ -170,15 +171,20 @@ struct krdma_watch {
  * @ref: references of the listener and of each connection
  * @max_conns: &krdma_params.max_conns; constant
  * @max_bytes: &krdma_params.msg_memory; constant
+ * @max_unproved: &krdma_params.backlog; constant
  * @conns: number of connections
  * @bytes: number of bytes of memory for messages that no owner has received yet
+ * @unproved: number of connections with a level whose client has not proved that
+ *	it has the key
  */
 struct krdma_budget {
 	struct kref ref;
 	u32 max_conns;
 	u64 max_bytes;
+	u32 max_unproved;
 	atomic_t conns;
 	atomic64_t bytes;
+	atomic_t unproved;
 };
 
 /**
@@ -228,12 +234,14 @@ enum krdma_bye {
  *	ib_wc_status
  * @KRDMA_CAUSE_MESSAGE: the peer sent a bad message; krdma_life.cause_arg is
  *	the length of the message in bytes
+ * @KRDMA_CAUSE_AUTH: the handshake of a connection with a level failed
  * @KRDMA_CAUSE_UNKNOWN: the queue pair failed, and nothing reported the reason
  */
 enum krdma_cause {
 	KRDMA_CAUSE_NONE = 0,
 	KRDMA_CAUSE_WR,
 	KRDMA_CAUSE_MESSAGE,
+	KRDMA_CAUSE_AUTH,
 	KRDMA_CAUSE_UNKNOWN,
 };
 
@@ -346,7 +354,7 @@ struct krdma_space {
  * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
  * @part_cqe: completion of work requests that are not the last of their request
  * @credit: credits of both directions
- * @greeted: START of this side has been posted, so other messages may follow
+ * @greeted: START or AUTH of this side has been posted, so other messages may follow
  * @send_id: id of the next message, or of the message that is open
  * @busy: &enum krdma_busy
  * @space: refused posts
@@ -642,6 +650,7 @@ struct krdma_mode {
  * @ops: the owner's callbacks, or NULL
  * @budget: limits that the listener and its connections share, with a reference
  * @is_counted: this connection is counted in krdma_budget.conns
+ * @is_unproved: this connection is counted in krdma_budget.unproved
  * @charged: number of bytes of a message that are counted in
  *	krdma_budget.bytes; see krdma_budget_charge()
  * @lock: protects cb.state, @error, and the members of the structs below that
@@ -661,6 +670,7 @@ struct krdma_mode {
  * @listen: listener: its connections
  * @hello: the peer's hello, in message mode
  * @cm: addresses and private data
+ * @auth: keys and handshake; NULL without a level; constant
  * @msg: state of message mode
  * @spin_op: state of polling for completed requests
  * @spin_receive: state of polling for messages
@@ -677,6 +687,7 @@ struct krdma_conn {
 	const struct krdma_ops *ops;
 	struct krdma_budget *budget;
 	bool is_counted;
+	bool is_unproved;
 	u32 charged;
 
 	spinlock_t lock; /* see @lock above */
@@ -696,6 +707,7 @@ struct krdma_conn {
 	struct krdma_hello hello;
 	struct krdma_cm cm;
 
+	struct krdma_auth *auth;
 	struct krdma_msg *msg;
 	struct krdma_spin spin_op;
 	struct krdma_spin spin_receive;
@@ -830,6 +842,9 @@ static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
 	       conn->cb.pd->device->attrs.device_cap_flags &
 		       IB_DEVICE_MEM_MGT_EXTENSIONS;
 }
+
+/* auth.c */
+u32 krdma_auth_key_id(const struct krdma_auth *auth);
 
 /* addr.c */
 struct net *krdma_callers_net(void);

@@ -65,6 +65,9 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	if (krdma_conn_is_raw(conn))
 		return;
 	caps->max_receive = conn->p.max_msg;
+	caps->security = conn->p.security;
+	if (conn->auth)
+		caps->key_id = krdma_auth_key_id(conn->auth);
 	/* A client has the peer's hello only from KRDMA_ESTABLISHED on. */
 	if (!krdma_conn_was_established(conn) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)

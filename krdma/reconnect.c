@@ -42,7 +42,8 @@
 /**
  * struct krdma_reconnect - a persistent connection
  * @p: parameters of each cb. Its pointers lead to @src and @private_data, and
- *	to the namespace and the domain, to which this struct holds references
+ *	to the namespace, the domain and the keys, to which this struct holds
+ *	references
  * @src: source address, if @p.src is set
  * @private_data: private data of the REQ, @p.private_data_len bytes
  * @dst: address of the peer
@@ -469,6 +470,7 @@ krdma_reconnect_start(const struct sockaddr *dst,
 	INIT_DELAYED_WORK(&reconn->work, krdma_reconnect_work);
 	get_net(reconn->p.net);
 	krdma_domain_get(reconn->p.domain);
+	krdma_keys_get(reconn->p.keys);
 	__module_get(THIS_MODULE);
 	mutex_lock(&krdma_reconnects_lock);
 	list_add_tail(&reconn->link, &krdma_reconnects);
@@ -537,6 +539,7 @@ void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 	list_del(&reconn->link);
 	mutex_unlock(&krdma_reconnects_lock);
 	krdma_domain_put(reconn->p.domain);
+	krdma_keys_put(reconn->p.keys);
 	put_net(reconn->p.net);
 	kfree(reconn);
 	module_put(THIS_MODULE);

@@ -300,7 +300,10 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 	u16 credits;
 	bool last;
 
-	if (!krdma_wire_is_free(hdr->type)) {
+	if (hdr->version == KRDMA_WIRE_VERSION_LEVEL) {
+		/* A tag covers the header, which must not change. */
+		krdma_credit_use(&sq->credit);
+	} else if (!krdma_wire_is_free(hdr->type)) {
 		credits = krdma_credit_take(&sq->credit);
 		hdr->credits = cpu_to_le16(credits);
 		trace_krdma_credit_sent(conn->stats.id, credits,
@@ -320,7 +323,8 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 	if (hdr->type == KRDMA_WIRE_CHUNK) {
 		sq->chunk = req->wr.op;
 		sq->chunk->pending++;
-	} else if (hdr->type == KRDMA_WIRE_START) {
+	} else if (hdr->type == KRDMA_WIRE_START ||
+		   hdr->type == KRDMA_WIRE_AUTH) {
 		WRITE_ONCE(sq->greeted, true);
 	}
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){

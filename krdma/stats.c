@@ -99,6 +99,7 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 	[IB_WC_GENERAL_ERR]		= "general_err",
 };
 
+static const char * const krdma_refused_names[] = { "key", "security" };
 static const char * const krdma_spin_names[] = { "paid", "vain" };
 
 /*
@@ -114,6 +115,8 @@ static const struct krdma_family {
 	{ "connected", KRDMA_COUNT_CONNECTED, 1 },
 	{ "accepted", KRDMA_COUNT_ACCEPTED, 1 },
 	{ "requests_refused", KRDMA_COUNT_REQUESTS_REFUSED, 1 },
+	{ "refused", KRDMA_COUNT_REFUSED_KEY, 2, krdma_refused_names },
+	{ "auth_failed", KRDMA_COUNT_AUTH_FAILED, 1 },
 	{ "max_conns_reached", KRDMA_COUNT_CONNS_OVER, 1 },
 	{ "msg_memory_reached", KRDMA_COUNT_MEMORY_OVER, 1 },
 	{ "connect_failed", KRDMA_COUNT_FAILED, KRDMA_WHYS, krdma_why_names },
@@ -165,6 +168,8 @@ enum krdma_why krdma_stats_why(int error)
 	case -ECONNREFUSED:
 	case -EBUSY:
 	case -EREMOTEIO:
+	case -EPERM:
+	case -EKEYREJECTED:
 		return KRDMA_WHY_REFUSED;
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
@@ -347,6 +352,13 @@ static void krdma_seq_addr(struct seq_file *seq,
 		seq_puts(seq, " -");
 }
 
+static const char * const krdma_security_names[] = {
+	[KRDMA_SECURITY_NONE]	   = "none",
+	[KRDMA_SECURITY_AUTH]	   = "auth",
+	[KRDMA_SECURITY_INTEGRITY] = "integrity",
+	[KRDMA_SECURITY_ENCRYPT]   = "encrypt",
+};
+
 static void krdma_seq_conn_locked(struct seq_file *seq,
 				  const struct krdma_conn *conn)
 {
@@ -363,12 +375,17 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	 */
 	if (krdma_conn_was_established(conn) && conn->msg)
 		credit = &conn->sq.credit;
-	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
+	seq_printf(seq, " %s %s %u %d %u/%u %u %u",
 		   *conn->stats.device ? conn->stats.device : "-",
 		   krdma_state_name(conn->cb.state),
 		   jiffies_to_msecs(jiffies - conn->stats.born), conn->error,
 		   credit->avail, credit->unadvertised,
 		   in_flight, conn->sq.npending);
+	seq_printf(seq, " %s ", krdma_security_names[conn->p.security]);
+	if (conn->auth)
+		seq_printf(seq, "%08x\n", krdma_auth_key_id(conn->auth));
+	else
+		seq_puts(seq, "-\n");
 }
 
 static int krdma_connections_show(struct seq_file *seq, void *unused)
@@ -376,7 +393,7 @@ static int krdma_connections_show(struct seq_file *seq, void *unused)
 	struct krdma_conn *conn;
 	unsigned long flags;
 
-	seq_puts(seq, "id role local peer device state age_ms error credits in_flight pending\n");
+	seq_puts(seq, "id role local peer device state age_ms error credits in_flight pending security key\n");
 	mutex_lock(&krdma_stats_lock);
 	list_for_each_entry(conn, &krdma_conns, stats.link) {
 		seq_printf(seq, "%u %s", conn->stats.id,

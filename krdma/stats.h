@@ -59,7 +59,7 @@ enum krdma_why {
  *	invalid length or version
  * @KRDMA_BREACH_CREDIT: the peer sent without a credit, or granted too many
  *	credits
- * @KRDMA_BREACH_START: START is missing or invalid, or was sent twice
+ * @KRDMA_BREACH_START: START or AUTH is missing or invalid, or was sent twice
  * @KRDMA_BREACH_SEQUENCE: a part of a message, a WRITTEN or a PULLED is out of
  *	sequence
  * @KRDMA_BREACH_KEY: a message invalidated an invalid key, a key that was
@@ -77,6 +77,20 @@ enum krdma_breach {
 	KRDMA_BREACHES,
 };
 
+/**
+ * enum krdma_auth_step - steps of the handshake of a connection with a level
+ * @KRDMA_AUTH_REQ: check of the tag of a request
+ * @KRDMA_AUTH_REP: check of the reply
+ * @KRDMA_AUTH_AUTH: AUTH was written, or checked
+ * @KRDMA_AUTH_START: check of the sealed START
+ */
+enum krdma_auth_step {
+	KRDMA_AUTH_REQ = 0,
+	KRDMA_AUTH_REP,
+	KRDMA_AUTH_AUTH,
+	KRDMA_AUTH_START,
+};
+
 #define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
 
 /*
@@ -90,6 +104,9 @@ enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,
 	KRDMA_COUNT_ACCEPTED,
 	KRDMA_COUNT_REQUESTS_REFUSED,
+	KRDMA_COUNT_REFUSED_KEY, /* requests refused because of their tag */
+	KRDMA_COUNT_REFUSED_SECURITY, /* requests of another level */
+	KRDMA_COUNT_AUTH_FAILED, /* handshakes that failed */
 	KRDMA_COUNT_CONNS_OVER, /* requests refused because of max_conns */
 	KRDMA_COUNT_MEMORY_OVER, /* connections ended because of msg_memory */
 	KRDMA_COUNT_FAILED, /* enum krdma_why */

@@ -143,6 +143,37 @@ DEFINE_EVENT(krdma_wr_class, krdma_complete,
 	     TP_PROTO(u32 id, const struct krdma_wr *wr, int status),
 	     TP_ARGS(id, wr, status));
 
+TRACE_DEFINE_ENUM(KRDMA_AUTH_REQ);
+TRACE_DEFINE_ENUM(KRDMA_AUTH_REP);
+TRACE_DEFINE_ENUM(KRDMA_AUTH_AUTH);
+TRACE_DEFINE_ENUM(KRDMA_AUTH_START);
+
+#define krdma_show_auth_step(step) __print_symbolic(step, \
+	{ KRDMA_AUTH_REQ, "REQ" },			\
+	{ KRDMA_AUTH_REP, "REP" },			\
+	{ KRDMA_AUTH_AUTH, "AUTH" },			\
+	{ KRDMA_AUTH_START, "START" })
+
+TRACE_EVENT(krdma_auth,
+	TP_PROTO(u32 id, u32 step, int result, u32 key),
+	TP_ARGS(id, step, result, key),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(u32, step)
+		__field(int, result)
+		__field(u32, key)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->step = step;
+		__entry->result = result;
+		__entry->key = key;
+	),
+	TP_printk("conn=%u %s result=%d key=%08x", __entry->id,
+		  krdma_show_auth_step(__entry->step), __entry->result,
+		  __entry->key)
+);
+
 TRACE_EVENT(krdma_wc_failed,
 	TP_PROTO(u32 id, u32 status),
 	TP_ARGS(id, status),

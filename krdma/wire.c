@@ -11,16 +11,20 @@
 /**
  * krdma_hello_encode - encode a hello
  * @wire: result, 24 bytes
- * @hello: contents, except the version: krdma always sends its own
+ * @hello: contents, except the version: krdma always sends its own, and with a
+ *	level KRDMA_WIRE_VERSION_LEVEL
  */
 void krdma_hello_encode(struct krdma_wire_hello *wire,
 			const struct krdma_hello *hello)
 {
+	const u8 version = hello->level ? KRDMA_WIRE_VERSION_LEVEL :
+					  KRDMA_WIRE_VERSION;
+
 	*wire = (struct krdma_wire_hello){
 		.magic = cpu_to_le32(KRDMA_WIRE_MAGIC),
-		.version = KRDMA_WIRE_VERSION,
-		.min_version = KRDMA_WIRE_MIN_VERSION,
-		.mode = hello->mode,
+		.version = version,
+		.min_version = hello->level ? version : KRDMA_WIRE_MIN_VERSION,
+		.mode = hello->mode | hello->level << KRDMA_WIRE_LEVEL_SHIFT,
 		.user_len = hello->user_len,
 		.buf_size = cpu_to_le32(hello->buf_size),
 		.max_msg = cpu_to_le32(hello->max_msg),
@@ -41,6 +45,16 @@ static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 	u8 mask = roundup_pow_of_two(max) - 1, code = features >> shift & mask;
 
 	return code <= max ? code : 0;
+}
+
+/* Decode the level in the mode of a hello of version 2. */
+static bool krdma_hello_take_level(struct krdma_hello *hello)
+{
+	hello->version = KRDMA_WIRE_VERSION_LEVEL;
+	hello->level = hello->mode >> KRDMA_WIRE_LEVEL_SHIFT;
+	hello->mode &= BIT(KRDMA_WIRE_LEVEL_SHIFT) - 1;
+	return hello->level && hello->level <= KRDMA_WIRE_LEVEL_MAX &&
+	       hello->user_len <= KRDMA_WIRE_LEVEL_USER_MAX;
 }
 
 /**
@@ -64,7 +78,7 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 	    wire->min_version > wire->version)
 		return -EPROTO;
 	if (wire->version < KRDMA_WIRE_MIN_VERSION ||
-	    wire->min_version > KRDMA_WIRE_VERSION)
+	    wire->min_version > KRDMA_WIRE_VERSION_LEVEL)
 		return -EPROTONOSUPPORT;
 
 	features = le16_to_cpu(wire->features);
@@ -82,6 +96,10 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 					KRDMA_WIRE_MTU_MAX),
 		.session = le32_to_cpu(wire->session),
 	};
+	/* Only a peer that does not accept version 1 wants a level. */
+	if (wire->min_version == KRDMA_WIRE_VERSION_LEVEL &&
+	    !krdma_hello_take_level(&h))
+		return -EPROTO;
 	if (h.mode > KRDMA_WIRE_MODE_RW || h.user_len > KRDMA_WIRE_USER_MAX ||
 	    h.user_len > len - sizeof(*wire) ||
 	    h.buf_size < KRDMA_WIRE_BUF_MIN ||
@@ -151,6 +169,10 @@ int krdma_rej_errno(u8 reason)
 		return -EREMOTEIO;
 	case KRDMA_WIRE_REJ_TIMEOUT:
 		return -ETIMEDOUT;
+	case KRDMA_WIRE_REJ_SECURITY:
+		return -EPERM;
+	case KRDMA_WIRE_REJ_KEY:
+		return -EKEYREJECTED;
 	default:
 		return -ECONNREFUSED;
 	}
@@ -164,7 +186,8 @@ int krdma_rej_errno(u8 reason)
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr)
 {
 	*wire = (struct krdma_wire_hdr){
-		.version = KRDMA_WIRE_VERSION,
+		.version = hdr->tagged ? KRDMA_WIRE_VERSION_LEVEL :
+					 KRDMA_WIRE_VERSION,
 		.type = hdr->type,
 		.credits = cpu_to_le16(hdr->credits),
 		.msg_len = cpu_to_le32(hdr->msg_len),
@@ -266,6 +289,31 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 	if (!krdma_hdr_fields_ok(&h, wire + 1, len, max_msg))
 		return -EPROTO;
 	*hdr = h;
+	return 0;
+}
+
+/**
+ * krdma_hdr_decode_tagged - decode the header of a first message with a tag
+ * @hdr: result
+ * @data: received bytes
+ * @len: number of received bytes
+ * @type: type of the only message that the peer may send now, AUTH or START
+ *
+ * The caller then checks the tag. Only the type and the version are used before.
+ *
+ * Return: 0, or -EPROTO if the message is another one.
+ */
+int krdma_hdr_decode_tagged(struct krdma_hdr *hdr, const void *data, size_t len,
+			    u8 type)
+{
+	const struct krdma_hdr expected = { .type = type, .tagged = true };
+	struct krdma_wire_hdr wire;
+
+	krdma_hdr_encode(&wire, &expected);
+	if (len < sizeof(wire) || memcmp(data, &wire, sizeof(wire)))
+		return -EPROTO;
+	*hdr = expected;
+	hdr->part_len = len - sizeof(wire);
 	return 0;
 }
 

@@ -8,8 +8,9 @@
  *     REQ  (hello + user's private data) ->
  *                                        <-  REP (hello + user's private data)
  *                                            or REJ (krdma_wire_rej)
+ *                                            with a level: see door.h
  *     START [exported buffer]               ->  on iWARP the connecting side
- *                                            must send first (RFC 5044 7.1.2)
+ *     (with a level AUTH instead)              must send first (RFC 5044 7.1.2)
  *                                        <-  START [exported buffer]
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
  *     WRITE with immediate data; iWARP:  <-> the same
@@ -28,6 +29,11 @@
 #define KRDMA_WIRE_MAGIC	0x616d646b /* "kdma" */
 #define KRDMA_WIRE_VERSION	1	   /* newest supported version */
 #define KRDMA_WIRE_MIN_VERSION	1	   /* oldest supported version */
+/*
+ * Version of the hello of a connection with a level of security, and of its
+ * messages that have a tag. The upper half of the hello's mode is the level.
+ */
+#define KRDMA_WIRE_VERSION_LEVEL 2
 
 #define KRDMA_WIRE_BUF_MIN	256
 #define KRDMA_WIRE_BUF_MAX	65536
@@ -35,6 +41,9 @@
 #define KRDMA_WIRE_MSG_MAX	BIT(30)
 #define KRDMA_WIRE_SEGS_MAX	1024
 #define KRDMA_WIRE_USER_MAX	32
+#define KRDMA_WIRE_LEVEL_USER_MAX 24 /* KRDMA_WIRE_USER_MAX with a level */
+#define KRDMA_WIRE_LEVEL_SHIFT	4
+#define KRDMA_WIRE_LEVEL_MAX	3 /* levels are enum krdma_security */
 
 /* Mode of a connection; both ends must use the same mode. */
 enum krdma_wire_mode {
@@ -84,7 +93,8 @@ enum krdma_wire_mode {
  * @magic: KRDMA_WIRE_MAGIC
  * @version: newest version that the sender supports
  * @min_version: oldest version that the sender supports
- * @mode: &enum krdma_wire_mode
+ * @mode: &enum krdma_wire_mode; version 2: also the level, from
+ *	KRDMA_WIRE_LEVEL_SHIFT on
  * @user_len: number of bytes of the user's private data behind the hello
  * @buf_size: number of bytes of each receive buffer of the sender, including
  *	the bytes for the header of a message
@@ -120,6 +130,9 @@ static_assert(sizeof(struct krdma_wire_hello) == 24);
  * @KRDMA_WIRE_REJ_NOMEM: memory or QPs are lacking
  * @KRDMA_WIRE_REJ_TIMEOUT: the request was not accepted in time
  * @KRDMA_WIRE_REJ_CLOSING: the listener is being closed
+ * @KRDMA_WIRE_REJ_SECURITY: the two ends have different levels of security
+ * @KRDMA_WIRE_REJ_KEY: the request was tagged with a key that the listener does
+ *	not have, or for other addresses
  */
 enum krdma_wire_reason {
 	KRDMA_WIRE_REJ_USER = 1,
@@ -130,6 +143,8 @@ enum krdma_wire_reason {
 	KRDMA_WIRE_REJ_NOMEM = 6,
 	KRDMA_WIRE_REJ_TIMEOUT = 7,
 	KRDMA_WIRE_REJ_CLOSING = 8,
+	KRDMA_WIRE_REJ_SECURITY = 9,
+	KRDMA_WIRE_REJ_KEY = 10,
 };
 
 /**
@@ -163,6 +178,8 @@ static_assert(sizeof(struct krdma_wire_rej) == 8);
  *	describes; takes no credit
  * @KRDMA_WIRE_WRITTEN: reports that the sender has written to the receiver's
  *	memory
+ * @KRDMA_WIRE_AUTH: with a level: first message of a client. Its body is the
+ *	second message of the handshake, which contains the body of START
  */
 enum krdma_wire_type {
 	KRDMA_WIRE_START  = 1,
@@ -174,6 +191,7 @@ enum krdma_wire_type {
 	KRDMA_WIRE_CHUNK  = 7,
 	KRDMA_WIRE_PULLED = 8,
 	KRDMA_WIRE_WRITTEN = 9,
+	KRDMA_WIRE_AUTH = 10,
 };
 
 /*
@@ -194,7 +212,8 @@ static inline bool krdma_wire_is_free(u8 type)
 
 /**
  * struct krdma_wire_hdr - header: first bytes of every message
- * @version: KRDMA_WIRE_VERSION
+ * @version: KRDMA_WIRE_VERSION; KRDMA_WIRE_VERSION_LEVEL in a message with a
+ *	tag
  * @type: &enum krdma_wire_type
  * @credits: number of credits that the message returns to its receiver
  * @msg_len: DATA and CHUNK: number of bytes of the user's whole message
@@ -238,7 +257,8 @@ static_assert(sizeof(struct krdma_wire_seg) == 16);
 /**
  * struct krdma_hello - decoded hello, in the byte order of the CPU
  * @version: after decoding: newest version that both ends support
- * @mode: see &struct krdma_wire_hello
+ * @mode: &enum krdma_wire_mode
+ * @level: level of security, 0 to KRDMA_WIRE_LEVEL_MAX
  * @user_len: see &struct krdma_wire_hello
  * @buf_size: see &struct krdma_wire_hello
  * @max_msg: see &struct krdma_wire_hello
@@ -251,6 +271,7 @@ static_assert(sizeof(struct krdma_wire_seg) == 16);
 struct krdma_hello {
 	u8 version;
 	u8 mode;
+	u8 level;
 	u8 user_len;
 	u32 buf_size;
 	u32 max_msg;
@@ -271,6 +292,8 @@ struct krdma_hello {
  * @part_len: after decoding: number of bytes of the part of the user's message
  *	that a DATA message contains or a CHUNK describes. START: number of
  *	bytes behind the header
+ * @tagged: the message has a tag, which covers the header. So the header does
+ *	not change any more, and returns no credits
  */
 struct krdma_hdr {
 	u8 type;
@@ -279,6 +302,7 @@ struct krdma_hdr {
 	u32 msg_id;
 	u32 offset;
 	u32 part_len;
+	bool tagged;
 };
 
 struct krdma_seg {
@@ -296,6 +320,8 @@ int krdma_rej_errno(u8 reason);
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg);
+int krdma_hdr_decode_tagged(struct krdma_hdr *hdr, const void *data, size_t len,
+			    u8 type);
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);
 void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire);
 size_t krdma_export_wire_size(u32 nsegs);

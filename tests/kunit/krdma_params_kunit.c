@@ -53,6 +53,38 @@ static void zeroed_params_equal_null(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&p, &none, sizeof(p)), 0);
 }
 
+/*
+ * Check levels and keys. params.c only compares the pointer to the keys with
+ * NULL.
+ */
+static void params_of_security_are_checked(struct kunit *test)
+{
+	struct krdma_keys *keys = (struct krdma_keys *)test;
+	struct krdma_params p = { .size = sizeof(p), .keys = keys };
+
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
+	p.security = KRDMA_SECURITY_AUTH;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
+	p.private_data = test;
+	p.private_data_len = KRDMA_SECURE_PRIVATE_DATA_MAX;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
+	p.private_data_len++;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
+	p.private_data_len = 0;
+	p.flags = KRDMA_RAW;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
+	p.flags = 0;
+	p.security = KRDMA_SECURITY_INTEGRITY;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EOPNOTSUPP);
+	p.security = KRDMA_SECURITY_ENCRYPT;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EOPNOTSUPP);
+	p.security = KRDMA_SECURITY_ENCRYPT + 1;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
+	p.security = KRDMA_SECURITY_AUTH;
+	p.keys = NULL;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -ENOKEY);
+}
+
 static void krdma_zero_sets_zero(struct kunit *test)
 {
 	struct krdma_params user = {
@@ -423,6 +455,7 @@ static struct kunit_case krdma_params_cases[] = {
 	KUNIT_CASE(null_params_are_documented_defaults),
 	KUNIT_CASE(default_retry_count_is_finite),
 	KUNIT_CASE(zeroed_params_equal_null),
+	KUNIT_CASE(params_of_security_are_checked),
 	KUNIT_CASE(krdma_zero_sets_zero),
 	KUNIT_CASE(bulk_limit_depends_on_keepalive),
 	KUNIT_CASE(default_ack_timeout_applies_to_roce_only),

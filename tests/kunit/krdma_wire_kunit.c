@@ -105,7 +105,10 @@ static const struct krdma_wire_case hello_cases[] = {
 	{ "magic in the other byte order", 0, 4, 0x6b646d61, 0, -EPROTO },
 	{ "version too old", 4, 2, 0x0000, 0, -EPROTONOSUPPORT },
 	{ "newer version, accepts ours", 4, 2, 0x0109, 0, 0 },
-	{ "newer version, refuses ours", 4, 2, 0x0209, 0, -EPROTONOSUPPORT },
+	{ "newer version, refuses ours", 4, 2, 0x0309, 0, -EPROTONOSUPPORT },
+	{ "newer version, no level", 4, 2, 0x0209, 0, -EPROTO },
+	{ "newest version, accepts ours", 4, 2, 0x0102, 0, 0 },
+	{ "level in version 1", 6, 1, 0x11, 0, -EPROTO },
 	{ "oldest version above the newest", 4, 2, 0x0201, 0, -EPROTO },
 	{ "message mode", 6, 1, 0, 0, 0 },
 	{ "unknown mode", 6, 1, 2, 0, -EPROTO },
@@ -245,6 +248,41 @@ static void hello_negotiates_newest_common_version(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.version, KRDMA_WIRE_VERSION);
 }
 
+static const struct krdma_wire_case level_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "newer version, accepts ours", 4, 2, 0x0209, 0, 0 },
+	{ "newer version, refuses ours", 4, 2, 0x0309, 0, -EPROTONOSUPPORT },
+	{ "no level", 6, 1, 0x01, 0, -EPROTO },
+	{ "highest level", 6, 1, 0x31, 0, 0 },
+	{ "unknown level", 6, 1, 0x41, 0, -EPROTO },
+	{ "unknown mode", 6, 1, 0x12, 0, -EPROTO },
+	{ "as much user's data as may be", 7, 1, 24, 56, 0 },
+	{ "more user's data than may be", 7, 1, 25, 56, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(level, level_cases, krdma_wire_case_desc);
+
+static void hello_with_level_decode_checks_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	struct krdma_hello good = good_hello, hello = { .session = 1 };
+	u8 bytes[64] = {};
+	int ret;
+
+	good.level = 1;
+	krdma_hello_encode((void *)bytes, &good);
+	KUNIT_EXPECT_EQ(test, bytes[4], 2);
+	KUNIT_EXPECT_EQ(test, bytes[5], 2);
+	KUNIT_EXPECT_EQ(test, bytes[6], 0x11);
+	krdma_wire_spoil(bytes, c);
+	ret = krdma_hello_decode(&hello, bytes, c->len ?: HELLO_LEN);
+	KUNIT_EXPECT_EQ(test, ret, c->expected);
+	KUNIT_EXPECT_EQ(test, hello.session, ret ? 1 : good.session);
+	KUNIT_EXPECT_EQ(test, hello.version, ret ? 0 : 2);
+	KUNIT_EXPECT_EQ(test, hello.level, ret ? 0 : bytes[6] >> 4);
+	KUNIT_EXPECT_EQ(test, hello.mode, ret ? 0 : KRDMA_WIRE_MODE_RW);
+}
+
 static void hello_decode_refuses_missing_data(struct kunit *test)
 {
 	struct krdma_hello hello;
@@ -316,6 +354,8 @@ static void reject_reason_maps_to_errno(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_NOMEM), -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_TIMEOUT), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_CLOSING), -ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_SECURITY), -EPERM);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_KEY), -EKEYREJECTED);
 	for (reason = 0; reason <= U8_MAX; reason++)
 		KUNIT_EXPECT_LT(test, krdma_rej_errno(reason), 0);
 }
@@ -326,6 +366,37 @@ static const u8 good_hdr_bytes[] = {
 	1, KRDMA_WIRE_DATA, 0x02, 0x01, 0x10, 0x27, 0, 0,
 	0x44, 0x33, 0x22, 0x11, 0xe8, 0x03, 0, 0,
 };
+
+static void header_with_tag_decodes_only_itself(struct kunit *test)
+{
+	const struct krdma_hdr auth = { .type = KRDMA_WIRE_AUTH, .tagged = true };
+	u8 bytes[sizeof(struct krdma_wire_hdr) + 48] = {};
+	struct krdma_hdr hdr;
+	unsigned int i;
+
+	krdma_hdr_encode((void *)bytes, &auth);
+	KUNIT_EXPECT_EQ(test, bytes[0], 2);
+	KUNIT_EXPECT_EQ(test, bytes[1], 10);
+	KUNIT_ASSERT_EQ(test, 0, krdma_hdr_decode_tagged(&hdr, bytes, sizeof(bytes),
+							 KRDMA_WIRE_AUTH));
+	KUNIT_EXPECT_EQ(test, hdr.type, KRDMA_WIRE_AUTH);
+	KUNIT_EXPECT_TRUE(test, hdr.tagged);
+	KUNIT_EXPECT_EQ(test, hdr.part_len, 48U);
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			krdma_hdr_decode_tagged(&hdr, bytes, sizeof(bytes),
+						KRDMA_WIRE_START));
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			krdma_hdr_decode_tagged(&hdr, bytes, 15, KRDMA_WIRE_AUTH));
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			krdma_hdr_decode(&hdr, bytes, sizeof(bytes), MAX_MSG));
+	for (i = 0; i < sizeof(struct krdma_wire_hdr) * 8; i++) {
+		bytes[i / 8] ^= 1 << i % 8;
+		KUNIT_EXPECT_EQ(test, -EPROTO,
+				krdma_hdr_decode_tagged(&hdr, bytes, sizeof(bytes),
+							KRDMA_WIRE_AUTH));
+		bytes[i / 8] ^= 1 << i % 8;
+	}
+}
 
 static const struct krdma_hdr good_hdr = {
 	.type = KRDMA_WIRE_DATA,
@@ -692,11 +763,14 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE(hello_with_interface_round_trip_is_equal),
 	KUNIT_CASE(path_mtu_fits_both_interfaces),
 	KUNIT_CASE(hello_negotiates_newest_common_version),
+	KUNIT_CASE_PARAM(hello_with_level_decode_checks_each_field,
+			 level_gen_params),
 	KUNIT_CASE(hello_decode_refuses_missing_data),
 	KUNIT_CASE(reject_encodes_documented_bytes),
 	KUNIT_CASE_PARAM(reject_decode_checks_each_field, rej_gen_params),
 	KUNIT_CASE(reject_decode_refuses_missing_data),
 	KUNIT_CASE(reject_reason_maps_to_errno),
+	KUNIT_CASE(header_with_tag_decodes_only_itself),
 	KUNIT_CASE(header_encodes_documented_bytes),
 	KUNIT_CASE(header_round_trip_is_equal),
 	KUNIT_CASE_PARAM(data_decode_checks_each_field, hdr_gen_params),

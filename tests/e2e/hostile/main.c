@@ -76,6 +76,7 @@ static int hostile_dial(struct hostile_session *s, struct sockaddr *dst,
 	if (IS_ERR(cb))
 		return PTR_ERR(cb);
 	s->cb = cb;
+	memcpy(s->hello, hello, len);
 	s->begun = ktime_get();
 	s->connect = krdma_connect_cb(cb, dst);
 	return s->connect;

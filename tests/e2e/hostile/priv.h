@@ -67,6 +67,8 @@ struct hostile_recv {
  * @connect: result of connecting or accepting
  * @begun: time when connecting or accepting began
  *
+ * @hello: private data of the connect request
+ *
  * @lock: protects the members below; taken in any context
  * @wait: wait queue that is woken when a member below changes
  * @posted: number of posted work requests
@@ -90,6 +92,7 @@ struct hostile_session {
 	struct page *page;
 	int connect;
 	ktime_t begun;
+	u8 hello[KRDMA_RAW_PRIVATE_DATA_MAX];
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -125,6 +128,9 @@ extern unsigned int hostile_told;
 /* step.c */
 ssize_t hostile_bytes(const char *hex, u8 **data);
 int hostile_step(struct hostile_session *s, char *step);
+
+/* auth.c */
+int hostile_step_auth(struct hostile_session *s, char *args);
 
 /* flood.c */
 int hostile_flood(struct net *net, struct sockaddr *dst, const u8 *hello,

@@ -8,6 +8,10 @@
  *				their header, which grows by one each time
  *	imm:HEX			a message with immediate data
  *	inv:KEY:HEX		a message that invalidates a key of the victim
+ *	auth:LETTER[:CHANGE]	AUTH, made with a key that the letter fills.
+ *				CHANGE: flip=N: byte N is changed. cut=N: the last
+ *				N bytes are missing. again: the AUTH of the last
+ *				such step is sent once more
  *	wimm			an RDMA WRITE of 0 bytes, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
@@ -324,6 +328,7 @@ static const struct {
 	bool needs_qp;
 } hostile_steps[] = {
 	{ "add", hostile_step_add, true },
+	{ "auth", hostile_step_auth, true },
 	{ "closed", hostile_step_closed },
 	{ "count", hostile_step_count, true },
 	{ "flood", hostile_step_flood, true },

@@ -6,7 +6,7 @@
 # allocation in the second attempt, and so on. The call returns an error or succeeds without the memory, the peer is
 # notified in time, no resource is left, and the next attempt works.
 #
-#   node 1 (echoes on 7000 and 7005, exports buffers on 7001, gets notifying writes on 7004)
+#   node 1 (echoes on 7000, 7005 and, with a key, 7006; exports buffers on 7001, gets notifying writes on 7004)
 #     <--- krdma, krping ---> node 2
 #
 # For allocations of the calling task, the scenario uses failnth of krdma_test, and /proc/self/fail-nth for krping.
@@ -113,7 +113,7 @@ attempt_end() {
 	local ret=$kt_ret ms=$kt_ms text=$kt_text
 	case $1 in
 	connect*) kt release c; kt slot c ;;
-	listen) kt release own; kt slot own ;;
+	listen*) kt release own; kt slot own ;;
 	server) kt server end ;;
 	again) kt kept stop kept ;;
 	accept) dialler_told "$ret" ;;
@@ -139,11 +139,18 @@ dialler_told() {
 calls() {
 	kt slot c
 	each connect "$refused" connect c "$server" 7000 recv_depth=4
+	# krdma_test makes the object of the key at the first use.
+	expect 0 connect c "$server" 7006 security=1 keys=A
+	kt release c
+	kt slot c
+	each connect-auth "$refused" connect c "$server" 7006 recv_depth=4 security=1 keys=A
 	each connect-raw "$refused" connect c "$server" 7002 raw=1
 	each connect-rw "$refused" connect c "$server" 7001 rw=1 recv_depth=4
 	each connect-shared "$refused" connect c "$server" 7000 recv_depth=4 shared_cq=1
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
+	each listen-auth "$refused" listen own "$self" 7100 security=1 keys=A
+	kt unkey
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
 	# End the server of node 1 first, because both nodes share a kernel, where krdma_test can have only one server.
 	expect 0 server end
@@ -323,8 +330,10 @@ if ((NODE == 1)); then
 	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
 	# This listener has a pool of MRs, so krdma invalidates and reuses the MRs of long messages.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
+	expect 0 listen auth 0.0.0.0 7006 recv_depth=4 security=1 keys=A
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
+	kt kthread serve4 serve auth
 	kt kthread hold hold rw
 	krping_server &
 	krping_pid=$!
@@ -334,14 +343,14 @@ if ((NODE == 1)); then
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done
-	for job in serve1 serve2 serve3 hold; do
+	for job in serve1 serve2 serve3 serve4 hold; do
 		kt stop $job
 		kt_is EINTR "$job: $kt_text"
 	done
 	kill -KILL $krping_pid
 	wait $krping_pid 2>/dev/null
 	expect 0 tell end
-	for slot in l rw raw pulls; do expect 0 release $slot; done
+	for slot in l rw raw pulls auth; do expect 0 release $slot; done
 else
 	barrier listening
 	arm

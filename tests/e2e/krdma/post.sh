@@ -417,7 +417,7 @@ both_read() {
 
 # in_flight: succeed if any connection has a request in its send queue.
 in_flight() {
-	awk 'NR > 1 { n += $(NF - 1) } END { exit !n }' /sys/kernel/debug/krdma/connections
+	awk 'NR > 1 { n += $(NF - 3) } END { exit !n }' /sys/kernel/debug/krdma/connections
 }
 
 # long_in_flight: succeed if parts of a message are in flight. On siw a part completes when TCP has taken it, so none may

@@ -238,7 +238,9 @@ hellos() {
 		row "hello-$field" m "$field" refused hello
 	done
 	row hello-version-0 m "version=0 min=0" refused ""
-	row hello-version-2 m "version=2 min=2" refused ""
+	row hello-version-3 m "version=3 min=3" refused ""
+	row hello-version-2-without-level m "version=2 min=2" refused hello
+	row hello-other-level m "version=2 min=2 mode=16" refused ""
 	row hello-other-mode m mode=1 refused ""
 	row hello-rw-other-mode rw mode=0 refused ""
 	# These values are unusual, and they are valid.
@@ -515,7 +517,8 @@ servers() {
 	for field in magic=0 min=2 user=33 buf=0 max=0xffffffff depth=0 mode=1 mode=2 cut=0; do
 		back "server-hello-$field" 0 "$field" -71 "hello connect_failed.protocol"
 	done
-	back server-hello-version 0 "version=2 min=2" -93 "hello connect_failed.protocol"
+	back server-hello-version 0 "version=3 min=3" -93 "hello connect_failed.protocol"
+	back server-hello-other-level 0 "version=2 min=2 mode=16" -71 "hello connect_failed.protocol"
 	back server-never-answers 0 mute -110 connect_failed.timeout "sleep:$((2500 * slow))"
 	back server-never-starts 0 "" -110 connect_failed.timeout
 	back server-is-right 0 "" "5 -104" connected "${started[@]}" "$data,len=5,body=5}" sleep:200

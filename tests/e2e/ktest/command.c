@@ -72,6 +72,7 @@ static const struct {
 	{ "path_mtu", offsetof(struct krdma_params, path_mtu) },
 	{ "max_msg", offsetof(struct krdma_params, max_msg) },
 	{ "max_conns", offsetof(struct krdma_params, max_conns) },
+	{ "security", offsetof(struct krdma_params, security) },
 };
 
 static int ktest_fill_source(const struct ktest_args *args, struct net *net,
@@ -161,7 +162,7 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->ops = &ktest_space_ops;
 	slot->pause_us = ktest_option(args, "pause_us", 0);
 	slot->closing = 0;
-	return ktest_fill_private(args, p) ?:
+	return ktest_fill_keys(args, p) ?: ktest_fill_private(args, p) ?:
 	       ktest_fill_source(args, ctx->net, p, src);
 }
 
@@ -672,6 +673,8 @@ static const struct {
 	  "post WRITES notifying writes, and keep N messages until the last" },
 	{ ktest_cmd_tell, "tell end, or tell HOST PORT [option=value]...",
 	  "start or end a server that gets notifying writes" },
+	{ ktest_cmd_unkey, "unkey",
+	  "put the objects of all options keys= and keyring=" },
 	{ ktest_cmd_undomain, "undomain",
 	  "put all domains; connections in these domains continue" },
 	{ ktest_cmd_until, "until NAME STATE [TIMEOUT_MS]",

@@ -327,6 +327,7 @@ static void __exit ktest_exit(void)
 	ktest_tell_end();
 	ktest_rxcb_give_back(0);
 	ktest_domains_end();
+	ktest_keys_end();
 	list_for_each_entry_safe(slot, next, &ktest_slots, link) {
 		ktest_slot_release(slot);
 		ktest_slot_forget(slot);

@@ -29,7 +29,7 @@
 #include <krdma.h>
 
 #define KTEST_NAME_LEN 24
-#define KTEST_TEXT_LEN 480
+#define KTEST_TEXT_LEN 560
 #define KTEST_RAW_RECVS 8
 #define KTEST_RAW_LEN 64
 
@@ -220,6 +220,11 @@ void ktest_tell_end(void);
 struct krdma_domain *ktest_domain(u32 i);
 int ktest_cmd_undomain(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_domains_end(void);
+
+/* keys.c */
+int ktest_fill_keys(const struct ktest_args *args, struct krdma_params *p);
+int ktest_cmd_unkey(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_keys_end(void);
 
 /* early.c */
 int ktest_cmd_early(struct ktest_ctx *ctx, struct ktest_args *args);

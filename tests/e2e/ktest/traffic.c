@@ -424,7 +424,7 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 		return -EBADMSG;
 	memcpy(&caps, buf, min(size, sizeof(caps)));
 	snprintf(ctx->text, sizeof(ctx->text),
-		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d vectors=%u mtu=%u/%u/%u gid=%u/%u class=%u node=%d vector=%u",
+		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d vectors=%u mtu=%u/%u/%u gid=%u/%u class=%u node=%d vector=%u security=%u key=%08x",
 		 transports[caps.transport], caps.device, caps.max_part,
 		 caps.max_send, caps.max_receive, caps.max_inline,
 		 caps.max_send_sge, caps.max_read_sge, caps.send_depth,
@@ -437,7 +437,7 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 caps.peer_takes_inv, caps.comp_vectors, caps.path_mtu,
 		 caps.local_mtu, caps.peer_mtu, caps.gid_type,
 		 caps.peer_gid_type, caps.traffic_class, caps.numa_node,
-		 caps.comp_vector);
+		 caps.comp_vector, caps.security, caps.key_id);
 	return 0;
 }
 

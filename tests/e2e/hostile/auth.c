@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake of krdma, made by a hostile client. The client may have the right
+ * key or another one, and may change its message. It uses the sources of krdma
+ * that KUnit compares with published results.
+ */
+#include <crypto/curve25519.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "priv.h"
+#include "../../../krdma/noise.c"
+#include "../../../krdma/door.c"
+
+/* A change of a message before it is sent. */
+struct hostile_change {
+	u32 flip;
+	u32 cut;
+	bool flips;
+	bool again;
+};
+
+/* The last AUTH that hostile_step_auth() has made. */
+static u8 hostile_last_auth[sizeof(struct krdma_wire_hdr) + KRDMA_NOISE_MSG];
+
+static int hostile_change_parse(struct hostile_change *change, char *args)
+{
+	char *word;
+
+	*change = (struct hostile_change){};
+	while ((word = strsep(&args, ":"))) {
+		if (!strcmp(word, "again"))
+			change->again = true;
+		else if (!strncmp(word, "flip=", 5))
+			change->flips = !kstrtou32(word + 5, 0, &change->flip);
+		else if (strncmp(word, "cut=", 4) ||
+			 kstrtou32(word + 4, 0, &change->cut))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int hostile_post_changed(struct hostile_session *s, u8 *msg, u32 len,
+				const struct hostile_change *change)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND };
+
+	if (change->cut > len || change->flip >= len)
+		return -EINVAL;
+	if (change->flips)
+		msg[change->flip] ^= 1;
+	return hostile_post(s, &rdma.wr, msg, len - change->cut) ?:
+	       hostile_wait_sent(s);
+}
+
+/* Start the handshake of a client whose reply is @rep. */
+static int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
+			 char letter, const struct krdma_wire_hello *rep)
+{
+	const struct krdma_wire_hello *req = (void *)s->hello;
+	struct sockaddr_storage client, server;
+	u8 prologue[KRDMA_DOOR_PROLOGUE], key[KRDMA_NOISE_KEY];
+	struct krdma_door_ends ends;
+	size_t len;
+	int ret;
+
+	if (rep->user_len > KRDMA_WIRE_LEVEL_USER_MAX ||
+	    req->user_len > KRDMA_WIRE_LEVEL_USER_MAX)
+		return -EPROTO;
+	ret = krdma_local_addr(s->cb, &client) ?:
+	      krdma_peer_addr(s->cb, &server) ?:
+	      krdma_door_fill(&ends, (struct sockaddr *)&client,
+			      (struct sockaddr *)&server);
+	if (ret)
+		return ret;
+	len = krdma_door_prologue(prologue, req, req->user_len, rep,
+				  rep->user_len, &ends);
+	memset(key, letter, sizeof(key));
+	krdma_noise_init(noise, key, prologue, len);
+	return 0;
+}
+
+static int hostile_make_auth(struct hostile_session *s, char letter)
+{
+	struct krdma_wire_hdr hdr = {
+		.version = KRDMA_WIRE_VERSION_LEVEL,
+		.type = KRDMA_WIRE_AUTH,
+	};
+	u8 rep[196] = {}, secret[KRDMA_NOISE_KEY];
+	const struct krdma_wire_hello *hello = (void *)rep;
+	struct krdma_noise noise;
+	const u8 *msg;
+	int ret;
+
+	krdma_peer_private_data(s->cb, rep, sizeof(rep));
+	ret = hostile_begin(s, &noise, letter, hello);
+	if (ret)
+		return ret;
+	msg = rep + sizeof(*hello) + hello->user_len;
+	/* With another key the tag is wrong, and AUTH is made nevertheless. */
+	if (krdma_noise_read_first(&noise, NULL, msg, KRDMA_NOISE_MSG))
+		memcpy(noise.remote, msg, KRDMA_NOISE_KEY);
+	curve25519_generate_secret(secret);
+	memcpy(hostile_last_auth, &hdr, sizeof(hdr));
+	return krdma_noise_write_second(&noise,
+					hostile_last_auth + sizeof(hdr),
+					secret, NULL, 0);
+}
+
+int hostile_step_auth(struct hostile_session *s, char *args)
+{
+	u8 msg[sizeof(hostile_last_auth)];
+	struct hostile_change change;
+	char *letter = strsep(&args, ":");
+	int ret;
+
+	if (!letter || hostile_change_parse(&change, args))
+		return -EINVAL;
+	ret = change.again ? 0 : hostile_make_auth(s, *letter);
+	if (ret)
+		return ret;
+	memcpy(msg, hostile_last_auth, sizeof(msg));
+	return hostile_post_changed(s, msg, sizeof(msg), &change);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+// A late AUTH makes a connection although its client has proved a newer one: the client has given up the older connection.
+//
+// file: krdma/device.c
+// caught-by: handshake-uml
+// rule: krdma/device.c#krdma_device_replace_older
+@@
+expression newer;
+@@
+- newer->auth->proved
++ (newer->auth->proved && 0)
