@@ -20,7 +20,10 @@
 #include "trace.h"
 #include "write.h"
 
-/* Copy the bytes of all writes. @failed is set to the operation that fails. */
+/*
+ * Copy the bytes of all writes, except those that are published: these are in
+ * the memory. @failed is set to the operation that fails.
+ */
 static int vrfm_batch_copy(const struct vrfm_ops *ops, u32 *failed)
 {
 	const struct vrfm_op *op = ops->op;
@@ -63,11 +66,15 @@ static void vrfm_batch_report(struct vrfm_dev *vdev, const struct vrfm_ops *ops)
 	vrfm_rings_written(vdev, &written);
 }
 
+/*
+ * Store the bytes of all writes. Bytes that are published come from the memory
+ * instead: vrfm_link_ops() sends the copy that is made here.
+ */
 static void vrfm_batch_store(struct vrfm_dev *vdev, const struct vrfm_ops *ops)
 {
 	enum vrfm_own own = vdev->dark ? VRFM_OWN_KEEP : VRFM_OWN_SET;
 	const struct vrfm_op *op, *end = ops->op + ops->count;
-	const void *bytes = ops->data;
+	void *bytes = ops->data;
 
 	for (op = ops->op; op < end; op++) {
 		if (op->op == VRFM_OP_EVENT) {
@@ -75,7 +82,12 @@ static void vrfm_batch_store(struct vrfm_dev *vdev, const struct vrfm_ops *ops)
 					      vrfm_op_event_data(op));
 			continue;
 		}
-		vrfm_mem_store(vdev, op->offset, bytes, op->length, own);
+		if (op->op == VRFM_OP_PUBLISH)
+			vrfm_mem_publish(vdev, op->offset, bytes, op->length,
+					 own);
+		else
+			vrfm_mem_store(vdev, op->offset, bytes, op->length,
+				       own);
 		trace_vrfm_write(vdev->unit, op->offset, op->length,
 				 vdev->dark);
 		bytes += ALIGN(op->length, VRFM_WIRE_ALIGN);

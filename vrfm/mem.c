@@ -127,6 +127,32 @@ void vrfm_mem_free(struct vrfm_mem *mem)
 	vrfm_mem_free_pages(mem);
 }
 
+/*
+ * Account for @part bytes that a write of this node or of a peer has stored, all
+ * in one page. Store them into the twin of the page as well, so that the scanner
+ * does not take them for a store through a mapping. The page's lock is held.
+ */
+static void vrfm_mem_written(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			     u32 part, enum vrfm_own own)
+{
+	struct vrfm_twin *twin = vdev->twins[offset >> PAGE_SHIFT];
+	u32 first = vrfm_word_first(offset);
+	u32 n = vrfm_word_count(offset, part);
+	unsigned long *live;
+
+	if (twin)
+		memcpy((void *)twin->words + offset_in_page(offset), buf, part);
+	if (own == VRFM_OWN_SET) {
+		bitmap_set(vdev->own, first, n);
+	} else if (own == VRFM_OWN_CLEAR) {
+		bitmap_clear(vdev->own, first, n);
+		live = READ_ONCE(vdev->live);
+		if (live)
+			bitmap_set(live, first, n);
+	}
+	vrfm_touched(vdev, offset, part);
+}
+
 /**
  * vrfm_mem_store - store into the memory
  * @vdev: device
@@ -140,9 +166,7 @@ void vrfm_mem_free(struct vrfm_mem *mem)
 void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 		    enum vrfm_own own)
 {
-	unsigned long *live;
-	struct vrfm_twin *twin;
-	u32 part, first, n;
+	u32 part;
 
 	/*
 	 * Order these bytes after earlier stores: a reader that sees these
@@ -156,25 +180,36 @@ void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
 		spin_lock_bh(lock);
 		vrfm_copy(vdev->mem.vaddr + offset, buf, part);
-		/*
-		 * Store into the twin of the page as well, so that the scanner
-		 * does not take the bytes for a store through a mapping.
-		 */
-		twin = vdev->twins[offset >> PAGE_SHIFT];
-		if (twin)
-			memcpy((void *)twin->words + offset_in_page(offset),
-			       buf, part);
-		first = vrfm_word_first(offset);
-		n = vrfm_word_count(offset, part);
-		if (own == VRFM_OWN_SET) {
-			bitmap_set(vdev->own, first, n);
-		} else if (own == VRFM_OWN_CLEAR) {
-			bitmap_clear(vdev->own, first, n);
-			live = READ_ONCE(vdev->live);
-			if (live)
-				bitmap_set(live, first, n);
-		}
-		vrfm_touched(vdev, offset, part);
+		vrfm_mem_written(vdev, offset, buf, part, own);
+		spin_unlock_bh(lock);
+	}
+}
+
+/**
+ * vrfm_mem_publish - make bytes that a program has stored a write of this node
+ * @vdev: device
+ * @offset: offset of the first byte, inside the memory
+ * @buf: set to the bytes, which are read once
+ * @len: number of bytes
+ * @own: effect on the map of own words
+ *
+ * A page is read under its lock. So a write of a peer is either in @buf, or
+ * comes after this write. No aligned word is torn.
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_mem_publish(struct vrfm_dev *vdev, u32 offset, void *buf, u32 len,
+		      enum vrfm_own own)
+{
+	u32 part;
+
+	for (; len; offset += part, buf += part, len -= part) {
+		spinlock_t *lock = vrfm_page_lock(vdev, offset);
+
+		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
+		spin_lock_bh(lock);
+		vrfm_copy_out(buf, vdev->mem.vaddr + offset, part);
+		vrfm_mem_written(vdev, offset, buf, part, own);
 		spin_unlock_bh(lock);
 	}
 }

@@ -18,6 +18,8 @@
  * possible memory.
  */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
+/* Page offset of manual mappings of the first page of the memory. */
+#define VRFM_MANUAL_PGOFF (VRFM_MMAP_MANUAL >> PAGE_SHIFT)
 
 /* Number of pages that mmap() inserts between two checks for signals. */
 #define VRFM_INSERT_PAGES 512
@@ -77,25 +79,22 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 	.page_mkwrite = vrfm_page_mkwrite,
 };
 
-static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+/* Check whether a mapping is inside the memory. @first: its first page there. */
+static bool vrfm_vma_is_inside(struct vm_area_struct *vma,
+			       const struct vrfm_mem *mem, unsigned long first)
 {
-	struct page **pages = vdev->mem.pages + vma->vm_pgoff;
-	unsigned long at, step, left, n = vma_pages(vma);
-	int ret;
+	return first < mem->npages && vma_pages(vma) <= mem->npages - first;
+}
 
-	if (vma->vm_pgoff >= vdev->mem.npages ||
-	    n > vdev->mem.npages - vma->vm_pgoff)
-		return -EAGAIN;
-	ret = vrfm_mapper_add(vdev, vma);
-	if (ret)
-		return ret;
-	vma->vm_ops = &vrfm_vm_ops;
-	/*
-	 * Insert the pages with read-only entries. mmap() sets this protection
-	 * itself because of page_mkwrite, but only after this function. Insert
-	 * all pages now, so that loads of a real-time loop never fault.
-	 */
-	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
+/*
+ * Insert all pages of a mapping now, with the protection vma->vm_page_prot, so
+ * that loads of a real-time loop never fault.
+ */
+static int vrfm_insert_memory(struct vm_area_struct *vma, struct page **pages)
+{
+	unsigned long at, step, left;
+	int ret = 0;
+
 	for (at = vma->vm_start; at < vma->vm_end && !ret;
 	     at += step << PAGE_SHIFT, pages += step) {
 		step = min_t(unsigned long, (vma->vm_end - at) >> PAGE_SHIFT,
@@ -107,11 +106,71 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 			ret = vm_insert_pages(vma, at, pages, &left);
 		cond_resched();
 	}
+	return ret;
+}
+
+static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	int ret;
+
+	if (!vrfm_vma_is_inside(vma, &vdev->mem, vma->vm_pgoff))
+		return -EAGAIN;
+	ret = vrfm_mapper_add(vdev, vma);
+	if (ret)
+		return ret;
+	vma->vm_ops = &vrfm_vm_ops;
+	/*
+	 * Insert the pages with read-only entries. mmap() sets this protection
+	 * itself because of page_mkwrite, but only after this function.
+	 */
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
+	ret = vrfm_insert_memory(vma, vdev->mem.pages + vma->vm_pgoff);
 	/* If mmap() fails, the kernel does not call vrfm_vma_close(). */
 	if (ret)
 		vrfm_mapper_close(vdev, vma);
 	return ret;
 }
+
+/* ---- manual mappings ---- */
+
+/* Map a page again that the program has discarded. */
+static vm_fault_t vrfm_manual_fault(struct vm_fault *vmf)
+{
+	const struct vrfm_mem *mem = &vrfm_vma_dev(vmf->vma)->mem;
+	unsigned long index = vmf->pgoff - VRFM_MANUAL_PGOFF;
+
+	if (index >= mem->npages)
+		return VM_FAULT_SIGBUS;
+	vmf->page = mem->pages[index];
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct vrfm_manual_vm_ops = {
+	.fault = vrfm_manual_fault,
+};
+
+/*
+ * Map the memory for a program that publishes its stores itself. Without
+ * page_mkwrite, the pages are writable at once, and have no twins. The offset of
+ * the mapping is behind the memory, so vrfm_wrprotect() never finds its pages.
+ */
+static int vrfm_mmap_manual(struct file *file, struct vrfm_dev *vdev,
+			    struct vm_area_struct *vma)
+{
+	unsigned long first = vma->vm_pgoff - VRFM_MANUAL_PGOFF;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EACCES;
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (!vrfm_vma_is_inside(vma, &vdev->mem, first))
+		return -EAGAIN;
+	vma->vm_ops = &vrfm_manual_vm_ops;
+	return vrfm_insert_memory(vma, vdev->mem.pages + first);
+}
+
+/* ---- other mappings ---- */
 
 static struct page *vrfm_dma_page(void)
 {
@@ -168,12 +227,14 @@ static int vrfm_mmap_dma(struct vm_area_struct *vma)
  *
  * If RFM2G_SET_SPECIAL_MMAP has chosen an object, map that object, and forget
  * the choice even after an error. Otherwise map the status page at
- * %VRFM_STATUS_OFFSET, or the memory at other offsets.
+ * %VRFM_STATUS_OFFSET, or the memory at other offsets: from %VRFM_MMAP_MANUAL
+ * on for a program that publishes its stores itself.
  *
  * Return: 0; -ENODEV if the device was destroyed; -EAGAIN if the range is not
  * inside the memory, or the DMA buffer is at address 0; -EINVAL if the mapping
- * is private and writable, because its stores would never leave the process;
- * -ENOMEM; -EINTR if the task was killed; or an error of vrfm_status_mmap().
+ * is private, and writable or manual, because its stores would never leave the
+ * process; -EACCES if a manual mapping is made of a file that is not open for
+ * writing; -ENOMEM; -EINTR if the task was killed; or an error of vrfm_status_mmap().
  */
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -194,6 +255,8 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 	if (special == VRFM_SPECIAL_NONE &&
 	    vma->vm_pgoff == VRFM_STATUS_OFFSET >> PAGE_SHIFT)
 		return vrfm_status_mmap(vdev, vma);
+	if (special == VRFM_SPECIAL_NONE && vma->vm_pgoff >= VRFM_MANUAL_PGOFF)
+		return vrfm_mmap_manual(file, vdev, vma);
 	if (special == VRFM_SPECIAL_NONE)
 		return vrfm_mmap_memory(vdev, vma);
 	/*

@@ -54,6 +54,9 @@ static bool vrfm_op_is_valid(const struct vrfm_op *op,
 		       !op->source &&
 		       vrfm_is_zero(op->data + op->length,
 				    sizeof(op->data) - op->length);
+	case VRFM_OP_PUBLISH:
+		return vrfm_op_is_inside(op, limits->size, VRFM_BATCH_BYTES) &&
+		       !op->source && vrfm_is_zero(op->data, sizeof(op->data));
 	case VRFM_OP_EVENT:
 		return vrfm_op_is_event(op, limits->node);
 	default:

@@ -608,6 +608,8 @@ int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len);
 void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width);
 void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 		    enum vrfm_own own);
+void vrfm_mem_publish(struct vrfm_dev *vdev, u32 offset, void *buf, u32 len,
+		      enum vrfm_own own);
 
 /**
  * vrfm_inside - check whether bytes are inside the memory

@@ -278,6 +278,13 @@ struct vrfm_unwait {
  * the only protection that is allowed.
  */
 #define VRFM_STATUS_OFFSET 0x100000000ULL
+/*
+ * Offset in the device file at which mmap() maps the memory manually: its pages
+ * are writable at once, no store faults, and the driver does not search for
+ * stores. They leave this node only by VRFM_OP_PUBLISH. Until then, writes of
+ * other nodes and the load of an image may overwrite them.
+ */
+#define VRFM_MMAP_MANUAL 0x10000000000ULL
 #define VRFM_STATUS_VERSION 1
 #define VRFM_STATUS_NODES 256
 
@@ -716,6 +723,7 @@ struct vrfm_enter {
 /* Operations of a batch. */
 #define VRFM_OP_WRITE 1
 #define VRFM_OP_INLINE 2
+#define VRFM_OP_PUBLISH 3
 #define VRFM_OP_EVENT 4
 
 /* Flag of an operation: the batch continues with the next operation. */
@@ -737,17 +745,22 @@ struct vrfm_enter {
 
 /**
  * struct vrfm_op - an operation of a batch
- * @op: %VRFM_OP_WRITE, %VRFM_OP_INLINE or %VRFM_OP_EVENT
+ * @op: %VRFM_OP_WRITE, %VRFM_OP_INLINE, %VRFM_OP_PUBLISH or %VRFM_OP_EVENT
  * @flags: %VRFM_OP_MORE in all operations of a batch except the last
  * @node: EVENT: id of the receiver, or %VRFM_OP_ALL_NODES; otherwise 0
- * @offset: WRITE, INLINE: offset of the first byte in the memory; EVENT: 0
- * @length: number of bytes: WRITE: 1 to %VRFM_BATCH_BYTES; INLINE: 1 to
- *	%VRFM_OP_BYTES; EVENT: 0
+ * @offset: offset of the first byte in the memory; EVENT: 0
+ * @length: number of bytes: WRITE, PUBLISH: 1 to %VRFM_BATCH_BYTES; INLINE: 1
+ *	to %VRFM_OP_BYTES; EVENT: 0
  * @event: EVENT: type of the event, up to INTR4: enum rfm2g_event; otherwise 0
  * @source: WRITE: address of the bytes; otherwise 0
  * @cookie: value of the program; %VRFM_BATCH ignores it
  * @data: INLINE: the bytes; EVENT: the data of the event in the first 4 bytes,
  *	in the byte order of the host. All other bytes are 0
+ *
+ * PUBLISH writes the bytes that the memory of this node has in the range: the
+ * stores of the program, whether or not they change a value. The bytes are read
+ * once, when the batch takes effect, and no aligned word of up to 8 bytes is
+ * torn. A store that is concurrent with the batch may be included or not.
  */
 struct vrfm_op {
 	__u8 op;

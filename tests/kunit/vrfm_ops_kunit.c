@@ -27,6 +27,10 @@ static const struct vrfm_op inline_op = {
 	.op = VRFM_OP_INLINE, .offset = 8, .length = 5, .data = "12345",
 };
 
+static const struct vrfm_op publish_op = {
+	.op = VRFM_OP_PUBLISH, .offset = 4096, .length = 100, .cookie = 7,
+};
+
 static const struct vrfm_op event_op = {
 	.op = VRFM_OP_EVENT, .node = 2, .event = 3, .data = "1234",
 };
@@ -90,6 +94,9 @@ static bool model_is_valid(const struct vrfm_op *op)
 	if (op->op == 2)
 		return model_writes(op, 32) && op->source == 0 &&
 		       !nonzero(op->data, op->length, 32);
+	if (op->op == 3)
+		return model_writes(op, 65536) && op->source == 0 &&
+		       !nonzero(op->data, 0, 32);
 	if (op->op == 4)
 		return (op->node < 256 || op->node == 65535) &&
 		       op->node != NODE && op->event < 5 && op->offset == 0 &&
@@ -101,7 +108,7 @@ static bool model_is_valid(const struct vrfm_op *op)
 static void every_changed_byte_is_judged_as_by_model(struct kunit *test)
 {
 	const struct vrfm_op *const valid[] = {
-		&write_op, &inline_op, &event_op,
+		&write_op, &inline_op, &publish_op, &event_op,
 	};
 	u32 kind, at, value, refused = 0;
 

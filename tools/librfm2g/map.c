@@ -10,6 +10,8 @@
 
 #include "priv.h"
 
+#include "../../include/uapi/vrfm.h"
+
 #define RFM2G_SPECIAL (RFM2G_DMA_MMAP_OFFSET | RFM2G_BAR0_MMAP_OFFSET | \
 		       RFM2G_BAR2_MMAP_OFFSET)
 
@@ -142,6 +144,29 @@ STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 				  RFM2G_UINT64 Offset, RFM2G_UINT32 Bytes)
 {
 	return rfm2g_user_memory(rh, UserMemoryPtr, Offset, rfm2g_pages(Bytes));
+}
+
+STDRFM2GCALL RFM2gxManualMemory(RFM2GHANDLE rh, volatile void **Memory,
+				RFM2G_UINT64 Offset, RFM2G_UINT32 Pages)
+{
+	uint64_t bytes = (uint64_t)Pages * RFM2G_PAGE;
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!Memory)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!Pages)
+		ret = RFM2G_BAD_PARAMETER_4;
+	else if (bytes > h->size || Offset > h->size - bytes)
+		ret = RFM2G_OUT_OF_RANGE;
+	else if (Offset % RFM2G_PAGE)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else
+		ret = rfm2g_map(h, Memory, Offset + VRFM_MMAP_MANUAL, bytes);
+	rfm2g_leave();
+	return ret;
 }
 
 /*

@@ -49,6 +49,7 @@ _Static_assert(RFM2GX_SUB_LINKS == VRFM_SUB_LINKS, "links");
 _Static_assert(RFM2GX_SUB_TAKE == VRFM_SUB_TAKE, "take");
 _Static_assert(RFM2GX_SUB_OWN == VRFM_SUB_OWN, "own writes");
 _Static_assert(RFM2GX_OP_WRITE == VRFM_OP_WRITE, "write");
+_Static_assert(RFM2GX_OP_PUBLISH == VRFM_OP_PUBLISH, "publish");
 _Static_assert(RFM2GX_OP_EVENT == VRFM_OP_EVENT, "send");
 _Static_assert(RFM2GX_BATCH_OPS == VRFM_BATCH_OPS, "operations");
 _Static_assert(RFM2GX_BATCH_BYTES == VRFM_BATCH_BYTES, "bytes");
@@ -316,9 +317,14 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 
 /* ---- batches ---- */
 
+static bool rfm2g_op_has_range(const RFM2GXOP *op)
+{
+	return op->Op == RFM2GX_OP_WRITE || op->Op == RFM2GX_OP_PUBLISH;
+}
+
 static bool rfm2g_op_fits(const struct rfm2g_handle *h, const RFM2GXOP *op)
 {
-	return op->Op != RFM2GX_OP_WRITE ||
+	return !rfm2g_op_has_range(op) ||
 	       (op->Length <= h->size && op->Offset <= h->size - op->Length);
 }
 
@@ -330,10 +336,11 @@ static void rfm2g_op_convert(const RFM2GXOP *from, bool last,
 		.op = from->Op > UINT8_MAX ? UINT8_MAX : from->Op,
 		.flags = last ? 0 : VRFM_OP_MORE,
 	};
-	if (from->Op == RFM2GX_OP_WRITE) {
+	if (rfm2g_op_has_range(from)) {
 		op->offset = from->Offset;
 		op->length = from->Length;
-		op->source = (uintptr_t)from->Source;
+		if (from->Op == RFM2GX_OP_WRITE)
+			op->source = (uintptr_t)from->Source;
 	} else if (from->Op == RFM2GX_OP_EVENT) {
 		op->node = from->ToNode;
 		op->event = from->Event;
@@ -391,5 +398,40 @@ STDRFM2GCALL RFM2gxBatch(RFM2GHANDLE rh, const RFM2GXOP *Ops,
 			.Behind = batch.behind,
 			.Absent = batch.absent,
 		};
+	return ret;
+}
+
+/* Publish a range in parts of at most RFM2GX_BATCH_BYTES. */
+static RFM2G_STATUS rfm2g_publish(const struct rfm2g_handle *h, uint32_t offset,
+				  uint32_t length)
+{
+	RFM2GXOP op = { .Op = RFM2GX_OP_PUBLISH, .Offset = offset };
+	struct vrfm_batch batch = { .count = 1 };
+	RFM2G_STATUS ret = RFM2G_SUCCESS;
+
+	for (; length && !ret; length -= op.Length) {
+		op.Length = length < RFM2GX_BATCH_BYTES ? length :
+							  RFM2GX_BATCH_BYTES;
+		ret = rfm2g_batch(h, &op, &batch);
+		op.Offset += op.Length;
+	}
+	return ret;
+}
+
+STDRFM2GCALL RFM2gxPublish(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			   RFM2G_UINT32 Length)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!Length)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else if (Length > h->size || Offset > h->size - Length)
+		ret = RFM2G_OUT_OF_RANGE;
+	else
+		ret = rfm2g_publish(h, Offset, Length);
+	rfm2g_leave();
 	return ret;
 }

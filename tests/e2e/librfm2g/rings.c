@@ -24,6 +24,8 @@
 /* Range that the other node writes, and one that this node writes. */
 #define THEIRS 0x8000
 #define OURS 0x18000
+/* A range for each node. */
+#define MANUAL 0x40000
 #define BIT(n) (1U << (n))
 #define EVENTS (BIT(RFM2GEVENT_INTR1) | BIT(RFM2GEVENT_INTR2))
 #define BURST 100
@@ -277,6 +279,36 @@ static void batches_sent(void)
 	GIVES(BAD_PARAMETER_2, RFM2gxBatch(h, ops, 1, 0, 0, NULL));
 }
 
+/* Each node publishes a range of its own, which is longer than a batch, and waits for that of the other one. */
+static void published_memory(void)
+{
+	const RFM2G_UINT32 mine = MANUAL + (node > other) * 2 * RFM2GX_BATCH_BYTES;
+	const RFM2G_UINT32 last = 2 * RFM2GX_BATCH_BYTES - 4;
+	const RFM2G_UINT32 theirs = MANUAL + (node < other) * 2 * RFM2GX_BATCH_BYTES;
+	volatile void *mem = NULL;
+	RFM2G_UINT32 value = 0, i;
+
+	GIVES(NULL_DESCRIPTOR, RFM2gxManualMemory(NULL, &mem, 0, 1));
+	GIVES(BAD_PARAMETER_2, RFM2gxManualMemory(h, NULL, 0, 1));
+	GIVES(BAD_PARAMETER_3, RFM2gxManualMemory(h, &mem, 1, 1));
+	GIVES(BAD_PARAMETER_4, RFM2gxManualMemory(h, &mem, 0, 0));
+	GIVES(OUT_OF_RANGE, RFM2gxManualMemory(h, &mem, 0, 0xFFFFFFFF));
+	GIVES(OUT_OF_RANGE, RFM2gxManualMemory(h, &mem, 1ULL << 40, 1));
+	GIVES(NULL_DESCRIPTOR, RFM2gxPublish(NULL, 0, 4));
+	GIVES(BAD_PARAMETER_3, RFM2gxPublish(h, 0, 0));
+	GIVES(OUT_OF_RANGE, RFM2gxPublish(h, 0xFFFFFFFF, 4));
+	GIVES(SUCCESS, RFM2gxManualMemory(h, &mem, mine, 2 * RFM2GX_BATCH_BYTES / 4096));
+	((volatile RFM2G_UINT32 *)mem)[last / 4] = 77;
+	GIVES(SUCCESS, RFM2gxPublish(h, mine, 2 * RFM2GX_BATCH_BYTES));
+	for (i = 0; i < PATIENCE_MS && value != 77; i++) {
+		RFM2gPeek32(h, theirs + last, &value);
+		usleep(1000);
+	}
+	is(value == 77, "the last word that the other node has published arrives: %u", value);
+	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &mem, 2 * RFM2GX_BATCH_BYTES / 4096));
+	is(!mem, "the manual mapping is removed");
+}
+
 /* Leave no events to the programs that run afterwards. */
 static void forget_events(void)
 {
@@ -311,6 +343,8 @@ int main(int argc, char **argv)
 		meet();
 		(receives ? batches_received : batches_sent)();
 	}
+	published_memory();
+	meet();
 	links();
 	meet();
 	GIVES(SUCCESS, RFM2gxRingClose(&ring));

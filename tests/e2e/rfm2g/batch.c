@@ -13,6 +13,12 @@
  *   fight N    let three processes write N times each: batches of two words at FIGHT, and other calls. Check that the
  *              two words are equal at the end; print a line for each case
  *   equal      succeed if the two words at FIGHT are equal
+ *   manual     store through a manual mapping, and publish; print a line for each case
+ *   apart      on the other node: check what "manual" has published; print a line for each case
+ *   pairs N FILE
+ *              when FILE exists, publish a pair of equal words N times, while a thread stores into it; then publish all
+ *   whole FILE on the other node: create FILE when ready, and read the pair until the last one arrives; print a line
+ *              for each case
  *   refused    the peer is cut off: execute nonblocking batches until one is refused; print a line for each case
  *   acked REACHED BEHIND ABSENT RESULT
  *              execute a batch with ACKED, and compare its results; RESULT is 0 or an errno
@@ -36,6 +42,11 @@
 #define FIGHT 200704
 /* Number of events that "follow" has got. The other node waits when 64 events are ahead: a queue has room for 127. */
 #define GOT 212992
+
+/* Range of manual mappings, two pages: the second one has the pair. */
+#define MANUAL 0x10000000000ll
+#define PUBLISHED 262144
+#define PAIR (PUBLISHED + 4096)
 
 #define ALL 0xFFFF
 
@@ -71,6 +82,11 @@ static struct op word_of(uint32_t offset, uint32_t value)
 
 	memcpy(op.data, &value, 4);
 	return op;
+}
+
+static struct op publish_of(uint32_t offset, uint32_t length)
+{
+	return (struct op){ .op = OP_PUBLISH, .flags = OP_MORE, .offset = offset, .length = length };
 }
 
 static struct op event_of(uint32_t node, uint32_t type, uint32_t data)
@@ -161,7 +177,10 @@ static void bad_operations(void)
 	int i;
 
 	gives(EINVAL, run_one((struct op){ .op = 0, .length = 4 }), "operation: kind 0");
-	gives(EINVAL, run_one((struct op){ .op = 3, .length = 4 }), "operation: kind 3");
+	op = publish_of(0, 4);
+	op.source = (uintptr_t)block;
+	gives(EINVAL, run_one(op), "operation: PUBLISH with a source");
+	gives(EINVAL, run_one(publish_of(SIZE - 3, 4)), "operation: PUBLISH beyond the memory");
 	gives(EINVAL, run_one((struct op){ .op = 5, .length = 4 }), "operation: kind 5");
 	gives(EINVAL, run_one(word_of(SIZE - 3, 1)), "operation: a word beyond the memory");
 	gives(EINVAL, run_one(write_of(SIZE, block, 1)), "operation: a byte behind the memory");
@@ -413,6 +432,163 @@ static int do_equal(char **arg)
 	return word(FIGHT) != word(FIGHT + 8192);
 }
 
+/* ---- manual mappings ---- */
+
+static void *manual_map(void)
+{
+	void *area = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, MANUAL + PUBLISHED);
+
+	if (area == MAP_FAILED)
+		err(2, "mmap: manual");
+	return area;
+}
+
+static int map_fails(int file, int flags, off_t offset)
+{
+	return mmap(NULL, 8192, PROT_READ, flags, file, MANUAL + offset) == MAP_FAILED ? errno : 0;
+}
+
+static void bad_manual_mappings(void)
+{
+	int reading = open(path, O_RDONLY);
+
+	gives(EACCES, map_fails(reading, MAP_SHARED, 0), "manual: a file that cannot be written");
+	close(reading);
+	gives(EINVAL, map_fails(fd, MAP_PRIVATE, 0), "manual: a private mapping");
+	gives(EAGAIN, map_fails(fd, MAP_SHARED, SIZE - 4096), "manual: a mapping beyond the memory");
+	gives(EAGAIN, map_fails(fd, MAP_SHARED, SIZE), "manual: a mapping behind the memory");
+}
+
+/* Each PUBLISH is a write, whether or not it changes a value. */
+static void publishes_are_noticed(void)
+{
+	struct subscribe own = { .what = SUB_RANGE, .flags = SUB_OWN, .offset = PUBLISHED, .length = 4096 };
+	struct record record = { .type = REC_PAD };
+	struct ring ring = ring_open(64);
+	struct op op = publish_of(PUBLISHED, 4);
+	struct batch batch;
+	uint32_t i, wrong = 0;
+
+	call(ring.fd, SUBSCRIBE, &own);
+	for (i = 0; i < 3; i++)
+		wrong += run(&batch, &op, 1, 0) || !next(&ring, &record) || record.type != REC_WRITTEN ||
+			 record.offset != PUBLISHED || record.length != 4 || record.serial != batch.serial;
+	counts(0, wrong, "manual: writes by PUBLISH without their notice");
+	is(!unread(&ring), "manual: only bytes that are published are noticed");
+	ring_close(&ring);
+}
+
+/*
+ * A page that is also mapped as usual has a twin. PUBLISH updates the twin, so the driver does not send the stores once
+ * more: the next batch has the next number.
+ */
+static void published_bytes_are_sent_once(volatile uint32_t *manual)
+{
+	volatile uint32_t *usual = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, PAIR);
+	struct op published = publish_of(PAIR + 64, 4), other = word_of(4096, 2);
+	struct batch batch;
+	uint32_t i, twice = 0;
+	uint64_t serial;
+
+	if (usual == MAP_FAILED)
+		err(2, "mmap");
+	for (i = 1; i <= 200; i++) {
+		usual[32] = i;
+		run(&batch, &other, 1, 0);
+		manual[16] = i;
+		run(&batch, &published, 1, OP_NOFLUSH);
+		serial = batch.serial;
+		run(&batch, &other, 1, 0);
+		twice += batch.serial != serial + 1;
+	}
+	counts(0, twice, "manual: rounds in which published bytes are sent twice");
+	munmap((void *)usual, 4096);
+}
+
+static int do_manual(char **arg)
+{
+	volatile uint32_t *manual = manual_map();
+	struct op op = word_of(4096, 1);
+	struct batch batch;
+
+	(void)arg;
+	bad_manual_mappings();
+	manual[0] = 11;
+	publishes_are_noticed();
+	published_bytes_are_sent_once(manual + 1024);
+	manual[0] = 12;
+	manual[1] = 13;
+	counts(12, word(PUBLISHED), "manual: a store is in the memory of this node");
+	gives(0, run(&batch, &op, 1, OP_ACKED), "manual: a later batch");
+	madvise((void *)manual, 8192, MADV_DONTNEED);
+	counts(13, manual[1], "manual: a page that was discarded is mapped again");
+	manual[2] = 14;
+	counts(14, word(PUBLISHED + 8), "manual: a store into this page");
+	return 0;
+}
+
+static int do_apart(char **arg)
+{
+	(void)arg;
+	counts(11, word(PUBLISHED), "apart: a word as it was published");
+	counts(0, word(PUBLISHED + 4), "apart: a word that was not published");
+	counts(200, word(PAIR + 64), "apart: a word that was published many times");
+	return 0;
+}
+
+static void *store_pairs(void *arg)
+{
+	volatile uint64_t *pair = arg;
+	uint64_t i;
+
+	for (i = 1; !stop; i = i % 1000000 + 1)
+		*pair = i << 32 | i;
+	return NULL;
+}
+
+static int do_pairs(char **arg)
+{
+	volatile uint32_t *manual = manual_map();
+	struct op pair = publish_of(PAIR, 8), all = publish_of(PUBLISHED, 8192);
+	uint32_t i, n = atoi(arg[0]);
+	struct batch batch;
+	pthread_t thread;
+	int ret = 0;
+
+	for (i = 0; access(arg[1], F_OK) && i < 6000; i++)
+		pause_ms(10);
+	pthread_create(&thread, NULL, store_pairs, (void *)(manual + 1024));
+	for (i = 0; i < n && !ret; i++)
+		ret = run(&batch, &pair, 1, i % 16 ? 0 : OP_ACKED);
+	stop = 1;
+	pthread_join(thread, NULL);
+	*(volatile uint64_t *)(manual + 1024) = ~0ull;
+	return ret ?: run(&batch, &all, 1, OP_ACKED);
+}
+
+static int do_whole(char **arg)
+{
+	uint32_t torn = 0, seen = 0, i;
+	uint64_t pair = 0, last = 0;
+
+	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		err(2, "mmap");
+	close(open(arg[0], O_CREAT | O_WRONLY, 0600));
+	for (i = 0; pair != ~0ull && i < 60000; i += pair == last) {
+		last = pair;
+		pair = *(const volatile uint64_t *)(map + PAIR / 4);
+		torn += pair >> 32 != (uint32_t)pair;
+		seen += pair != last;
+		if (pair == last)
+			pause_ms(1);
+	}
+	is(pair == ~0ull, "whole: the last pair arrives");
+	is(seen > 2, "whole: pairs are published while they change");
+	counts(0, torn, "whole: pairs of which only one half has arrived");
+	return 0;
+}
+
 /* ---- a peer that is cut off ---- */
 
 static int do_refused(char **arg)
@@ -463,7 +639,8 @@ static const struct {
 } commands[] = {
 	{ "calls", 0, do_calls }, { "local", 0, do_local }, { "cycle", 1, do_cycle }, { "blocks", 1, do_blocks },
 	{ "follow", 2, do_follow }, { "fight", 1, do_fight }, { "equal", 0, do_equal }, { "refused", 0, do_refused },
-	{ "acked", 4, do_acked },
+	{ "acked", 4, do_acked }, { "manual", 0, do_manual }, { "apart", 0, do_apart }, { "pairs", 2, do_pairs },
+	{ "whole", 1, do_whole },
 };
 
 int main(int argc, char **argv)

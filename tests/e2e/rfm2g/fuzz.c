@@ -143,7 +143,7 @@ static void batch_fill(uint8_t *bytes, uint8_t *buffer)
 
 	memset(buffer, 0, 64 * count);
 	for (i = 0; i < count; i++) {
-		const uint32_t op = 1u << any() % 3, more = i + 1 < count;
+		const uint32_t op = 1 + any() % 4, more = i + 1 < count;
 		const uint32_t words[4] = { op | more << 8 | (op == 4 ? 2 << 16 : 0), op == 4 ? 0 : any() % MEMORY,
 					    op == 4 ? 0 : 1 + any() % 32, op == 4 ? any() % 5 : 0 };
 

@@ -5,6 +5,7 @@
 # batch: a call writes several blocks and sends events in one step. Blocks and counter are one message, and an event follows
 # them. No reader has the counter without the blocks, and no other write of the node comes in between. A batch that is
 # refused has no effect. A batch can wait for acknowledgments. Invalid operations are refused before the batch has an effect.
+# Stores into a manual mapping leave the node only when they are published, once, and untorn.
 #
 #   node 1 (executes batches) <---> node 2 (reads)
 #
@@ -68,6 +69,21 @@ fighting() {
 	barrier compared
 }
 
+# Stores into a manual mapping leave the node only by PUBLISH.
+publishing() {
+	local file=/exchange/reads
+	((NODE != 1)) || results /add/batch "$RFM" manual
+	barrier stored
+	((NODE != 2)) || results /add/batch "$RFM" apart
+	barrier read
+	if ((NODE == 1)); then
+		check "node 1 publishes a pair that changes" /add/batch "$RFM" pairs $cycles $file
+	else
+		results /add/batch "$RFM" whole $file
+	fi
+	barrier published
+}
+
 # Node 2 is cut off, and is still READY because overload_us and keepalive_ms are long.
 cut_off() {
 	if ((NODE == 1)); then
@@ -93,6 +109,7 @@ barrier linked
 barrier called
 cycling
 fighting
+publishing
 cut_off
 check "both nodes are equal" rfm_equal last
 barrier over

@@ -241,6 +241,7 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 
 /* Values of RFM2GXOP.Op. */
 #define RFM2GX_OP_WRITE 1
+#define RFM2GX_OP_PUBLISH 3
 #define RFM2GX_OP_EVENT 4
 
 /* Maximum number of operations, bytes and events of a batch. */
@@ -255,8 +256,8 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 /* Operation of a batch. Members that an operation does not use are ignored. */
 typedef struct rfm2gxOp {
 	RFM2G_UINT32 Op;
-	RFM2G_UINT32 Offset;		/* WRITE */
-	RFM2G_UINT32 Length;		/* WRITE */
+	RFM2G_UINT32 Offset;		/* WRITE, PUBLISH */
+	RFM2G_UINT32 Length;		/* WRITE, PUBLISH */
 	RFM2GEVENTTYPE Event;		/* EVENT: RESET or INTR1 to INTR4 */
 	RFM2G_NODE ToNode;		/* EVENT: RFM2G_NODE_ALL, or a node */
 	RFM2G_UINT32 ExtendedInfo;	/* EVENT */
@@ -285,6 +286,27 @@ typedef struct rfm2gxBatched {
 STDRFM2GCALL RFM2gxBatch(RFM2GHANDLE rh, const RFM2GXOP *Ops,
 			 RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
 			 RFM2G_UINT32 TimeoutMs, RFM2GXBATCHED *Batched);
+
+/*
+ * Maps a number of pages of the memory from Offset on, a multiple of the page
+ * size, so that no store faults or waits. The driver does not search for these
+ * stores: they leave this node only by RFM2gxPublish(), or by RFM2GX_OP_PUBLISH
+ * in a batch. Until then, writes of other nodes may overwrite them.
+ * RFM2gUnMapUserMemory() unmaps the memory. OUT_OF_RANGE: not inside the memory.
+ * BAD_PARAMETER_3: Offset is no multiple of the page size. MEM_NOT_MAPPED: the
+ * user may not write, or the driver is too old.
+ */
+STDRFM2GCALL RFM2gxManualMemory(RFM2GHANDLE rh, volatile void **Memory,
+				RFM2G_UINT64 Offset, RFM2G_UINT32 Pages);
+
+/*
+ * Sends Length bytes of the memory of this node from Offset on to all other
+ * nodes, whether or not they have changed: the stores into a mapping of
+ * RFM2gxManualMemory(). More than RFM2GX_BATCH_BYTES are several writes.
+ * BAD_PARAMETER_3: Length is 0. OUT_OF_RANGE: not inside the memory.
+ */
+STDRFM2GCALL RFM2gxPublish(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			   RFM2G_UINT32 Length);
 
 /*
  * States of the peers, of the image and of the mapping, and causes of failures.
