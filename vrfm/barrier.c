@@ -24,7 +24,8 @@
  */
 struct vrfm_mark *vrfm_marks_alloc(void)
 {
-	return kvcalloc(RFM2G_NODE_MAX, sizeof(struct vrfm_mark), GFP_KERNEL);
+	return kvcalloc(RFM2G_NODE_MAX, sizeof(struct vrfm_mark),
+			GFP_KERNEL_ACCOUNT);
 }
 
 /**
@@ -45,6 +46,21 @@ void vrfm_mark_set(struct vrfm_mark *mark, struct vrfm_link *link, u64 sequence)
 }
 
 /**
+ * vrfm_marks_put - drop the references of marks
+ * @marks: marks
+ * @n: number of marks that are set
+ *
+ * Context: may sleep.
+ */
+void vrfm_marks_put(struct vrfm_mark *marks, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		vrfm_link_put(marks[i].link);
+}
+
+/**
  * vrfm_marks_free - free marks, and drop their references
  * @marks: marks, or NULL
  * @n: number of marks that are set
@@ -53,10 +69,7 @@ void vrfm_mark_set(struct vrfm_mark *mark, struct vrfm_link *link, u64 sequence)
  */
 void vrfm_marks_free(struct vrfm_mark *marks, int n)
 {
-	int i;
-
-	for (i = 0; i < n; i++)
-		vrfm_link_put(marks[i].link);
+	vrfm_marks_put(marks, n);
 	kvfree(marks);
 }
 
@@ -110,6 +123,35 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 }
 
 /**
+ * vrfm_marks_count - count the peers that have applied marked messages
+ * @marks: marks
+ * @n: number of marks
+ * @flush: the numbers of peers are added to those in it
+ *
+ * Context: any but hard interrupts.
+ * Return: id of a peer that is READY, and has not applied its message;
+ * %VRFM_REC_NO_NODE if there is none.
+ */
+u16 vrfm_marks_count(const struct vrfm_mark *marks, int n,
+		     struct vrfm_flush *flush)
+{
+	const struct vrfm_mark *mark;
+	u16 first = VRFM_REC_NO_NODE;
+
+	for (mark = marks; mark < marks + n; mark++) {
+		if (vrfm_mark_has_all(mark)) {
+			flush->reached++;
+		} else if (!vrfm_mark_is_there(mark)) {
+			flush->absent++;
+		} else {
+			flush->behind++;
+			first = mark->link->peer.node;
+		}
+	}
+	return first;
+}
+
+/**
  * vrfm_marks_wait - wait until peers have applied marked messages
  * @vdev: device
  * @marks: marks
@@ -144,14 +186,7 @@ int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks, int n,
 		if (ret && ret != -ETIME)
 			ret = -EINTR;
 	}
-	for (mark = marks; mark < marks + n; mark++) {
-		if (vrfm_mark_has_all(mark))
-			flush->reached++;
-		else if (vrfm_mark_is_there(mark))
-			flush->behind++;
-		else
-			flush->absent++;
-	}
+	vrfm_marks_count(marks, n, flush);
 	if (ret != -EINTR)
 		ret = flush->behind ? -ETIMEDOUT : 0;
 	return READ_ONCE(vdev->gone) ? -ENODEV : ret;

@@ -20,11 +20,39 @@
 #include "trace.h"
 #include "write.h"
 
-/*
- * Copy the bytes of all writes, except those that are published: these are in
- * the memory. @failed is set to the operation that fails.
+/**
+ * vrfm_batch_check - check all operations of a batch
+ * @vdev: device
+ * @ops: operations and their number; the function sets the other members, except
+ *	the data
+ * @failed: set to the index of the invalid operation
+ *
+ * Context: any.
+ * Return: as for vrfm_ops_check().
  */
-static int vrfm_batch_copy(const struct vrfm_ops *ops, u32 *failed)
+int vrfm_batch_check(struct vrfm_dev *vdev, struct vrfm_ops *ops, u32 *failed)
+{
+	const struct vrfm_ops_limits limits = {
+		.size = vdev->params.size,
+		.node = vdev->params.node,
+		.message = VRFM_SLOT_SIZE,
+		.messages = VRFM_SLOTS,
+	};
+
+	return vrfm_ops_check(ops, &limits, failed);
+}
+
+/**
+ * vrfm_batch_copy - copy the bytes of all writes from the program
+ * @ops: valid operations with room for the data
+ * @failed: set to the index of the operation whose bytes cannot be read
+ *
+ * Bytes that are published are not copied yet: they are in the memory.
+ *
+ * Context: may sleep.
+ * Return: 0 or -EFAULT.
+ */
+int vrfm_batch_copy(const struct vrfm_ops *ops, u32 *failed)
 {
 	const struct vrfm_op *op = ops->op;
 	void *to = ops->data;
@@ -148,47 +176,73 @@ static int vrfm_batch_accept_locked(struct vrfm_dev *vdev,
 }
 
 static int vrfm_batch_lock(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
-			   const struct vrfm_batch *args, bool nowait)
+			   const struct vrfm_execution *execution)
 {
 	const struct vrfm_need need = {
 		.len = ops->bytes,
 		.messages = ops->messages,
 		.node = RFM2G_NODE_ALL,
 	};
-	struct vrfm_wait wait = vrfm_wait_begin(nowait);
+	struct vrfm_wait wait = vrfm_wait_begin(execution->nowait);
 	int ret = 0;
 
-	if (!(args->flags & VRFM_OP_NOFLUSH))
+	if (!(execution->flags & VRFM_OP_NOFLUSH))
 		ret = vrfm_scan_own(vdev, &wait);
 	return ret ?: vrfm_write_lock_for(vdev, &need, &wait);
 }
 
-/* Execute a batch, and wait for the peers if the program wants it. */
-static int vrfm_batch_execute(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
-			      struct vrfm_batch *args, bool nowait)
+/**
+ * vrfm_batch_execute - execute a batch
+ * @vdev: device
+ * @ops: valid operations with their bytes
+ * @execution: how to execute it; the function sets the results in it
+ *
+ * Context: may sleep.
+ * Return: 0; -EAGAIN: the call would wait; -EINTR: killed. After an error the
+ * batch has no effect.
+ */
+int vrfm_batch_execute(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
+		       struct vrfm_execution *execution)
 {
-	struct vrfm_flush flush = { .timeout_ms = args->timeout_ms };
-	struct vrfm_mark *marks = NULL;
-	int n, ret;
+	int ret = vrfm_batch_lock(vdev, ops, execution);
 
-	if (args->flags & VRFM_OP_ACKED) {
-		marks = vrfm_marks_alloc();
-		if (!marks)
-			return -ENOMEM;
-	}
-	ret = vrfm_batch_lock(vdev, ops, args, nowait);
-	if (ret) {
-		vrfm_marks_free(marks, 0);
+	if (ret)
 		return ret;
-	}
-	n = vrfm_batch_accept_locked(vdev, ops, marks, &flush.absent);
-	args->serial = vdev->serial;
+	execution->nmarks = vrfm_batch_accept_locked(vdev, ops,
+						     execution->marks,
+						     &execution->absent);
+	execution->serial = vdev->serial;
 	rt_mutex_unlock(&vdev->write_lock);
 	if (ops->bytes)
 		vrfm_accepted(vdev);
-	if (marks)
-		ret = vrfm_marks_wait(vdev, marks, n, &flush);
-	vrfm_marks_free(marks, n);
+	return 0;
+}
+
+/* Execute a batch, and wait for the peers if the program wants it. */
+static int vrfm_batch_wait(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
+			   struct vrfm_batch *args, bool nowait)
+{
+	struct vrfm_execution execution = {
+		.flags = args->flags,
+		.nowait = nowait,
+	};
+	struct vrfm_flush flush = { .timeout_ms = args->timeout_ms };
+	int ret;
+
+	if (args->flags & VRFM_OP_ACKED) {
+		execution.marks = vrfm_marks_alloc();
+		if (!execution.marks)
+			return -ENOMEM;
+	}
+	ret = vrfm_batch_execute(vdev, ops, &execution);
+	if (!ret) {
+		args->serial = execution.serial;
+		flush.absent = execution.absent;
+		if (execution.marks)
+			ret = vrfm_marks_wait(vdev, execution.marks,
+					      execution.nmarks, &flush);
+	}
+	vrfm_marks_free(execution.marks, execution.nmarks);
 	args->reached = flush.reached;
 	args->behind = flush.behind;
 	args->absent = flush.absent;
@@ -199,14 +253,8 @@ static int vrfm_batch_execute(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
 static int vrfm_batch_run(struct vrfm_dev *vdev, struct vrfm_op *op,
 			  struct vrfm_batch *args, bool nowait)
 {
-	const struct vrfm_ops_limits limits = {
-		.size = vdev->params.size,
-		.node = vdev->params.node,
-		.message = VRFM_SLOT_SIZE,
-		.messages = VRFM_SLOTS,
-	};
 	struct vrfm_ops ops = { .op = op, .count = args->count };
-	int ret = vrfm_ops_check(&ops, &limits, &args->failed);
+	int ret = vrfm_batch_check(vdev, &ops, &args->failed);
 
 	if (ret)
 		return ret;
@@ -216,7 +264,7 @@ static int vrfm_batch_run(struct vrfm_dev *vdev, struct vrfm_op *op,
 			return -ENOMEM;
 	}
 	ret = vrfm_batch_copy(&ops, &args->failed) ?:
-	      vrfm_batch_execute(vdev, &ops, args, nowait);
+	      vrfm_batch_wait(vdev, &ops, args, nowait);
 	kvfree(ops.data);
 	return ret;
 }

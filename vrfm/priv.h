@@ -6,8 +6,8 @@
  * lock of a struct page, vrfm_dev.waiter_lock, vrfm_dev.write_lock,
  * vrfm_link.lock. One of vrfm_stage.lock, vrfm_dev.lock, and
  * vrfm_dev.page_locks comes next. vrfm_dev.watch_lock and vrfm_ring_ctx.lock
- * are the last. vrfm_ring_ctx.control and vrfm_ring_ctx.reading come before all
- * of them.
+ * are the last. vrfm_ring_ctx.control, vrfm_ring_ctx.reading, and vrfm_submit.lock
+ * followed by vrfm_submit.checking come before all of them.
  * vrfm_dev.twins_lock may be taken under vrfm_dev.write_lock and under the lock
  * of a struct page. No lock is taken under vrfm_dev.twins_lock.
  */

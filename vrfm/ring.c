@@ -3,9 +3,10 @@
  * Rings: the descriptor of a ring, its two areas, and the calls of readers.
  *
  * A ring belongs to its descriptor, and holds the open file of its device. A
- * program maps the two areas. It can write one of them, which is a single page
- * that the kernel does not trust. The other one has the records, and can never
- * be mapped to be written. sub.c puts records into rings.
+ * program maps the two areas. It can write one of them, which the kernel does
+ * not trust: a page with indices, and the submission entries. The other one has
+ * the records, and can never be mapped to be written. sub.c puts records into
+ * rings.
  */
 #include <linux/anon_inodes.h>
 #include <linux/compat.h>
@@ -32,7 +33,8 @@
 
 /* ---- areas ---- */
 
-static int vrfm_ring_alloc_areas(struct vrfm_ring_ctx *ring, u32 slots)
+static int vrfm_ring_alloc_areas(struct vrfm_ring_ctx *ring, u32 slots,
+				 u32 submits)
 {
 	/* Fail instead of killing tasks: the program chooses the size. */
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
@@ -41,13 +43,15 @@ static int vrfm_ring_alloc_areas(struct vrfm_ring_ctx *ring, u32 slots)
 
 	BUILD_BUG_ON(sizeof(struct vrfm_ring_user) != 128);
 	BUILD_BUG_ON(sizeof(struct vrfm_ring_kernel) != 192);
+	ring->nuser = PAGE_ALIGN(VRFM_RING_ENTRIES_AT +
+				 submits * sizeof(struct vrfm_op)) >> PAGE_SHIFT;
 	ring->npages = (VRFM_RING_RECORDS_AT + slots * VRFM_SLOT) >> PAGE_SHIFT;
-	ring->user = (void *)__get_free_page(gfp);
+	ring->user = __vmalloc(ring->nuser << PAGE_SHIFT, gfp);
 	if (!ring->user)
 		return -ENOMEM;
 	kernel = __vmalloc(ring->npages << PAGE_SHIFT, gfp);
 	if (!kernel) {
-		free_page((unsigned long)ring->user);
+		vfree(ring->user);
 		return -ENOMEM;
 	}
 	ring->kernel = kernel;
@@ -62,7 +66,7 @@ static int vrfm_ring_alloc_areas(struct vrfm_ring_ctx *ring, u32 slots)
 static void vrfm_ring_free_areas(struct vrfm_ring_ctx *ring)
 {
 	vfree(ring->kernel);
-	free_page((unsigned long)ring->user);
+	vfree(ring->user);
 }
 
 /* Return the page at an offset, in pages; NULL: there is none. */
@@ -71,8 +75,9 @@ static struct page *vrfm_ring_page(const struct vrfm_ring_ctx *ring,
 {
 	const unsigned long first = VRFM_RING_KERNEL_AT >> PAGE_SHIFT;
 
-	if (!pgoff)
-		return virt_to_page(ring->user);
+	if (pgoff < ring->nuser)
+		return vmalloc_to_page((void *)ring->user +
+				       (pgoff << PAGE_SHIFT));
 	if (pgoff < first || pgoff - first >= ring->npages)
 		return NULL;
 	return vmalloc_to_page((void *)ring->kernel +
@@ -102,13 +107,15 @@ static int vrfm_ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	const struct vrfm_ring_ctx *ring = file->private_data;
 	unsigned long i, n = vma_pages(vma);
+	bool user = vma->vm_pgoff < ring->nuser;
 	int ret = 0;
 
-	if (!(vma->vm_flags & VM_SHARED) || (!vma->vm_pgoff && n > 1) ||
+	if (!(vma->vm_flags & VM_SHARED) ||
+	    (user && n > ring->nuser - vma->vm_pgoff) ||
 	    !vrfm_ring_page(ring, vma->vm_pgoff) ||
 	    !vrfm_ring_page(ring, vma->vm_pgoff + n - 1))
 		return -EINVAL;
-	if (vma->vm_pgoff) {
+	if (!user) {
 		if (vma->vm_flags & VM_WRITE)
 			return -EACCES;
 		vm_flags_clear(vma, VM_MAYWRITE);
@@ -163,7 +170,8 @@ static int vrfm_ring_wait(struct file *file, u32 need, ktime_t timeout)
 		return ret == -ETIME ? -ETIMEDOUT : ret;
 reached:
 	spin_lock_bh(&ring->lock);
-	ret = ring->gone && !vrfm_ringbuf_unread(&ring->buf) ? -ENODEV : 0;
+	ret = vrfm_ring_is_over_locked(ring) &&
+	      !vrfm_ringbuf_unread(&ring->buf) ? -ENODEV : 0;
 	spin_unlock_bh(&ring->lock);
 	return ret;
 }
@@ -240,23 +248,44 @@ static __poll_t vrfm_ring_poll(struct file *file, poll_table *wait)
 
 	poll_wait(file, &ring->pollers, wait);
 	vrfm_ring_refill(ring);
-	return vrfm_ring_polled(ring);
+	return vrfm_ring_polled(ring) | vrfm_submit_polled(ring);
 }
 
-static int vrfm_ring_ioctl_enter(struct file *file, const void __user *user)
+/*
+ * Submit batches, and then wait for records. The number of entries that were
+ * taken is valid even after an error.
+ */
+static int vrfm_ring_enter(struct file *file, struct vrfm_enter *enter)
+{
+	struct vrfm_ring_ctx *ring = file->private_data;
+	int ret = 0;
+
+	if (enter->submit)
+		ret = vrfm_submit_batches(ring, enter->submit,
+					  file->f_flags & O_NONBLOCK,
+					  &enter->submit);
+	return ret ?: vrfm_ring_wait(file, enter->records,
+				     min_t(u64, enter->timeout_ns, KTIME_MAX));
+}
+
+static int vrfm_ring_ioctl_enter(struct file *file,
+				 struct vrfm_enter __user *user)
 {
 	const struct vrfm_ring_ctx *ring = file->private_data;
 	struct vrfm_enter enter;
+	bool submits;
 	int ret;
 
 	BUILD_BUG_ON(sizeof(enter) != 32);
 	if (copy_from_user(&enter, user, sizeof(enter)))
 		return -EFAULT;
-	if (enter.reserved0 || enter.reserved1[0] || enter.reserved1[1] ||
-	    enter.reserved2 || enter.records > ring->buf.slots)
+	if (enter.reserved0[0] || enter.reserved0[1] || enter.reserved1 ||
+	    enter.records > ring->buf.slots || (enter.submit && !ring->submit))
 		return -EINVAL;
-	ret = vrfm_ring_wait(file, enter.records,
-			     min_t(u64, enter.timeout_ns, KTIME_MAX));
+	submits = enter.submit;
+	ret = vrfm_ring_enter(file, &enter);
+	if (submits && put_user(enter.submit, &user->submit))
+		return -EFAULT;
 	/* A restarted call would wait for the whole timeout again. */
 	return ret == -ERESTARTSYS ? -EINTR : ret;
 }
@@ -274,7 +303,7 @@ static int vrfm_ring_ioctl_subscribe(struct file *file, const void __user *user)
 static long vrfm_ring_ioctl(struct file *file, unsigned int cmd,
 			    unsigned long arg)
 {
-	const void __user *user = (const void __user *)arg;
+	void __user *user = (void __user *)arg;
 
 	switch (cmd) {
 	case VRFM_RING_ENTER:
@@ -335,10 +364,14 @@ static struct vrfm_ring_ctx *vrfm_ring_alloc(struct file *file,
 	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return NULL;
-	if (vrfm_ring_alloc_areas(ring, args->slots)) {
-		kfree(ring);
-		return NULL;
-	}
+	if (vrfm_ring_alloc_areas(ring, args->slots, args->submits))
+		goto err_free;
+	INIT_LIST_HEAD(&ring->dones.idle);
+	INIT_LIST_HEAD(&ring->dones.tracked);
+	INIT_LIST_HEAD(&ring->dones.ready);
+	if (vrfm_submit_alloc(ring, args->submits,
+			      (void *)ring->user + VRFM_RING_ENTRIES_AT))
+		goto err_free_areas;
 	ring->vdev = vf->vdev;
 	ring->file = get_file(file);
 	ring->clock = args->clock;
@@ -357,10 +390,17 @@ static struct vrfm_ring_ctx *vrfm_ring_alloc(struct file *file,
 		      HRTIMER_MODE_ABS_SOFT);
 	ring->kernel->real_ns = ktime_get_real_ns() - vrfm_ring_time(ring);
 	return ring;
+
+err_free_areas:
+	vrfm_ring_free_areas(ring);
+err_free:
+	kfree(ring);
+	return NULL;
 }
 
 static void vrfm_ring_free(struct vrfm_ring_ctx *ring)
 {
+	vrfm_submit_free(ring);
 	hrtimer_cancel(&ring->timer);
 	fput(ring->file);
 	vrfm_ring_free_areas(ring);
@@ -390,11 +430,15 @@ static const struct file_operations vrfm_ring_fops = {
 
 static int vrfm_ring_check(const struct vrfm_ring *args)
 {
-	if (args->flags & ~VRFM_RING_NONBLOCK || args->reserved0 ||
+	if (args->flags & ~VRFM_RING_NONBLOCK ||
 	    args->reserved1[0] || args->reserved1[1] || args->reserved1[2])
 		return -EINVAL;
 	if (args->slots < VRFM_RING_SLOTS_MIN ||
 	    args->slots > VRFM_RING_SLOTS_MAX || !is_power_of_2(args->slots))
+		return -EINVAL;
+	if (args->submits && (args->submits < VRFM_RING_SUBMITS_MIN ||
+			      args->submits > VRFM_RING_SUBMITS_MAX ||
+			      !is_power_of_2(args->submits)))
 		return -EINVAL;
 	/* With larger payloads, a ring would be full after one or two records. */
 	if (args->snap > VRFM_RING_SNAP_MAX ||
@@ -418,7 +462,8 @@ static int vrfm_ring_check(const struct vrfm_ring *args)
  *
  * Context: may sleep.
  * Return: file of the ring, which has no descriptor yet; or an ERR_PTR:
- * -EINVAL: invalid arguments; -ENOSPC: too many rings; -ENODEV: the device was
+ * -EINVAL: invalid arguments; -EBADF: @file is not open for writing, and the ring
+ * has submission entries; -ENOSPC: too many rings; -ENODEV: the device was
  * removed; -ENOMEM; or an error of anon_inode_getfile().
  */
 struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args)
@@ -429,6 +474,8 @@ struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args)
 
 	if (ret)
 		return ERR_PTR(ret);
+	if (args->submits && !(file->f_mode & FMODE_WRITE))
+		return ERR_PTR(-EBADF);
 	ring = vrfm_ring_alloc(file, args);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
@@ -442,7 +489,7 @@ struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args)
 		ret = PTR_ERR(made);
 		goto err_unlist;
 	}
-	args->user_len = PAGE_SIZE;
+	args->user_len = ring->nuser << PAGE_SHIFT;
 	args->kernel_len = ring->npages << PAGE_SHIFT;
 	args->kernel_at = VRFM_RING_KERNEL_AT;
 	return made;

@@ -11,6 +11,54 @@
 #include "priv.h"
 #include "ringbuf.h"
 
+struct vrfm_mark;
+struct vrfm_submit;
+
+/**
+ * struct vrfm_done - completion of a submitted batch
+ * @entry: place in a list of &struct vrfm_dones
+ * @marks: messages that must be acknowledged; kept for later batches
+ * @nmarks: number of marks that are set
+ * @deadline: time when the wait for acknowledgments ends
+ * @cookie: value of the last operation of the batch
+ * @serial: number of the batch
+ * @result: result of the batch: 0 or an error, like the next members as in
+ *	&vrfm_record.done
+ * @reached: number of peers that have applied the batch
+ * @behind: number of peers that are READY, and have not applied it
+ * @absent: number of peers that are not READY
+ * @first: one of the peers that are behind, or %VRFM_REC_NO_NODE
+ * @ops: number of entries of the batch
+ * @failed: index of the invalid operation
+ */
+struct vrfm_done {
+	struct list_head entry;
+	struct vrfm_mark *marks;
+	int nmarks;
+	ktime_t deadline;
+	u64 cookie;
+	u64 serial;
+	int result;
+	u32 reached;
+	u32 behind;
+	u32 absent;
+	u16 first;
+	u32 ops;
+	u32 failed;
+};
+
+/**
+ * struct vrfm_dones - completions of a ring; under vrfm_ring_ctx.lock
+ * @idle: completions that are not in use
+ * @tracked: those of batches that wait for acknowledgments, the oldest first
+ * @ready: those that wait for a free slot, in their order
+ */
+struct vrfm_dones {
+	struct list_head idle;
+	struct list_head tracked;
+	struct list_head ready;
+};
+
 /**
  * struct vrfm_ring_ctx - a ring with its descriptor
  * @vdev: device
@@ -18,9 +66,11 @@
  * @entry: place in vrfm_dev.rings
  * @clock: clock of the records: CLOCK_...
  * @snap: largest number of bytes of a payload
- * @user: area that the program writes: one page, trusted in nothing
+ * @user: area that the program writes, trusted in nothing
  * @kernel: area that the program maps for reading
+ * @nuser: number of pages of @user
  * @npages: number of pages of @kernel
+ * @submit: submissions; NULL: the ring has no entries for them
  * @reading: held while read() copies records
  * @control: held while a subscription is added or removed
  * @wait: wait queue of tasks in read() and %VRFM_RING_ENTER
@@ -40,6 +90,7 @@
  * @nsubs: number of subscriptions
  * @ranged: number of bytes in the ranges of all subscriptions
  * @kinds: types of records that a tap of the ring wants: VRFM_TAP_KIND()
+ * @dones: completions of submitted batches
  */
 struct vrfm_ring_ctx {
 	struct vrfm_dev *vdev;
@@ -49,7 +100,9 @@ struct vrfm_ring_ctx {
 	u32 snap;
 	struct vrfm_ring_user *user;
 	struct vrfm_ring_kernel *kernel;
+	unsigned long nuser;
 	unsigned long npages;
+	struct vrfm_submit *submit;
 	struct mutex reading; /* see @reading */
 	struct mutex control; /* see @control */
 	wait_queue_head_t wait;
@@ -69,6 +122,7 @@ struct vrfm_ring_ctx {
 	unsigned int nsubs;
 	u32 ranged;
 	u32 kinds;
+	struct vrfm_dones dones;
 };
 
 /**
@@ -204,8 +258,30 @@ void vrfm_taps_begin(void);
 void vrfm_taps_end(void);
 void vrfm_taps_exit(void);
 
+/* done.c */
+struct vrfm_done *vrfm_done_get(struct vrfm_ring_ctx *ring);
+void vrfm_done_put(struct vrfm_ring_ctx *ring, struct vrfm_done *done);
+void vrfm_done_complete_locked(struct vrfm_ring_ctx *ring,
+			       struct vrfm_done *done);
+bool vrfm_dones_fill_locked(struct vrfm_ring_ctx *ring);
+
+/**
+ * vrfm_ring_is_over_locked - check whether a ring gets no more records
+ * @ring: ring, with its lock held
+ *
+ * Return: true if the device was removed, and no batch waits for
+ * acknowledgments.
+ */
+static inline bool vrfm_ring_is_over_locked(const struct vrfm_ring_ctx *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	return ring->gone && list_empty(&ring->dones.tracked);
+}
+
 /* sub.c */
 bool vrfm_sub_wants(const struct vrfm_sub *sub, u32 node);
+struct vrfm_record *vrfm_ring_record_locked(struct vrfm_ring_ctx *ring,
+					    u16 type, u32 len, u64 cookie);
 struct vrfm_record *vrfm_ring_add_locked(struct vrfm_sub *sub, u16 type);
 struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
 					       u32 len);
@@ -237,6 +313,14 @@ void vrfm_events_feed(struct vrfm_ring_ctx *ring);
 
 /* ring.c */
 struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args);
+
+/* submit.c */
+int vrfm_submit_alloc(struct vrfm_ring_ctx *ring, u32 slots,
+		      const struct vrfm_op *entries);
+void vrfm_submit_free(struct vrfm_ring_ctx *ring);
+int vrfm_submit_batches(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
+			u32 *taken);
+__poll_t vrfm_submit_polled(const struct vrfm_ring_ctx *ring);
 
 /* subscribe.c */
 int vrfm_ring_subscribe(struct vrfm_ring_ctx *ring,

@@ -58,10 +58,11 @@ static void vrfm_ring_read_head_locked(struct vrfm_ring_ctx *ring)
 }
 
 /**
- * vrfm_ring_add_bytes_locked - add a record with a payload
- * @sub: subscription that the record is for; the lock of its ring is held
+ * vrfm_ring_record_locked - add a record with a payload
+ * @ring: ring, with its lock held
  * @type: VRFM_REC_...
  * @len: number of bytes of the payload, at most &vrfm_ring_ctx.snap
+ * @cookie: value of the program
  *
  * The head of the program is read only if the ring looks full, so that the cache
  * line of the head rarely moves between processors.
@@ -69,10 +70,9 @@ static void vrfm_ring_read_head_locked(struct vrfm_ring_ctx *ring)
  * Context: any but hard interrupts.
  * Return: the record, without content; NULL if the ring is full.
  */
-struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
-					       u32 len)
+struct vrfm_record *vrfm_ring_record_locked(struct vrfm_ring_ctx *ring,
+					    u16 type, u32 len, u64 cookie)
 {
-	struct vrfm_ring_ctx *ring = sub->ring;
 	u64 time_ns = vrfm_ring_time(ring);
 	struct vrfm_record *record;
 
@@ -85,13 +85,29 @@ struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
 	if (!record)
 		return NULL;
 	record->type = type;
-	record->cookie = sub->cookie;
+	record->cookie = cookie;
 	return record;
 }
 
 /**
- * vrfm_ring_add_locked - add a record without payload
- * @sub: subscription that the record is for; the lock of its ring is held
+ * vrfm_ring_add_bytes_locked - add a record with a payload for a subscription
+ * @sub: subscription; the lock of its ring is held
+ * @type: VRFM_REC_...
+ * @len: number of bytes of the payload, at most &vrfm_ring_ctx.snap
+ *
+ * Context: any but hard interrupts.
+ * Return: the record, without content; NULL if the ring is full.
+ */
+struct vrfm_record *vrfm_ring_add_bytes_locked(struct vrfm_sub *sub, u16 type,
+					       u32 len)
+{
+	lockdep_assert_held(&sub->ring->lock);
+	return vrfm_ring_record_locked(sub->ring, type, len, sub->cookie);
+}
+
+/**
+ * vrfm_ring_add_locked - add a record without payload for a subscription
+ * @sub: subscription; the lock of its ring is held
  * @type: VRFM_REC_...
  *
  * Context: any but hard interrupts.
@@ -207,7 +223,7 @@ void vrfm_ring_publish_locked(struct vrfm_ring_ctx *ring)
 		flags |= VRFM_RING_MORE;
 	if (buf->lost)
 		flags |= VRFM_RING_LOST;
-	if (ring->gone)
+	if (vrfm_ring_is_over_locked(ring))
 		flags |= VRFM_RING_GONE;
 	WRITE_ONCE(ring->kernel->flags, flags);
 	WRITE_ONCE(ring->kernel->merged, ring->merged);
@@ -274,7 +290,7 @@ static bool vrfm_ring_fill_ranges_locked(struct vrfm_ring_ctx *ring)
 
 /*
  * Put what waits for free slots into the ring, as far as there are some. Notices
- * of writes come before the states of peers: a peer that is in sync has no
+ * of writes come first: a peer that is in sync, or a batch that has ended, has no
  * earlier write without a notice.
  */
 static void vrfm_ring_fill_locked(struct vrfm_ring_ctx *ring)
@@ -283,6 +299,8 @@ static void vrfm_ring_fill_locked(struct vrfm_ring_ctx *ring)
 
 	lockdep_assert_held(&ring->lock);
 	ring->pending = !vrfm_ring_fill_ranges_locked(ring);
+	if (!vrfm_dones_fill_locked(ring))
+		ring->pending = true;
 	list_for_each_entry(sub, &ring->subs, entry) {
 		vrfm_sub_flush_cancelled_locked(sub);
 		if (sub->links)
@@ -605,7 +623,7 @@ bool vrfm_ring_ready(struct vrfm_ring_ctx *ring, u32 need)
 
 	spin_lock_bh(&ring->lock);
 	unread = vrfm_ringbuf_unread(&ring->buf);
-	ready = unread >= need || ring->gone ||
+	ready = unread >= need || vrfm_ring_is_over_locked(ring) ||
 		(unread && (vrfm_ring_is_full_locked(ring) ||
 			    vrfm_ring_is_due_locked(ring)));
 	if (!ready) {

@@ -4,6 +4,8 @@
 
 #include "priv.h"
 
+struct vrfm_ops;
+
 /**
  * struct vrfm_wait - total time that the steps of a call have waited for slow
  * peers. vrfm_write() uses a new structure after each MiB
@@ -60,10 +62,35 @@ void vrfm_mark_set(struct vrfm_mark *mark, struct vrfm_link *link,
 		   u64 sequence);
 int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks, int n,
 		    struct vrfm_flush *flush);
+u16 vrfm_marks_count(const struct vrfm_mark *marks, int n,
+		     struct vrfm_flush *flush);
+void vrfm_marks_put(struct vrfm_mark *marks, int n);
 void vrfm_marks_free(struct vrfm_mark *marks, int n);
 int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 
+/**
+ * struct vrfm_execution - execution of a batch
+ * @flags: %VRFM_OP_NOFLUSH; other flags are ignored
+ * @nowait: fail instead of waiting for a peer
+ * @marks: marks for the last message to each peer that is READY, or NULL
+ * @nmarks: result: number of marks that were set
+ * @absent: result, with @marks: number of peers that are not READY
+ * @serial: result: see &vrfm_batch.serial
+ */
+struct vrfm_execution {
+	u32 flags;
+	bool nowait;
+	struct vrfm_mark *marks;
+	int nmarks;
+	u32 absent;
+	u64 serial;
+};
+
 /* batch.c */
+int vrfm_batch_check(struct vrfm_dev *vdev, struct vrfm_ops *ops, u32 *failed);
+int vrfm_batch_copy(const struct vrfm_ops *ops, u32 *failed);
+int vrfm_batch_execute(struct vrfm_dev *vdev, const struct vrfm_ops *ops,
+		       struct vrfm_execution *execution);
 int vrfm_batch(struct vrfm_dev *vdev, struct vrfm_batch *args, bool nowait);
 
 /* scan.c */

@@ -355,6 +355,8 @@ struct vrfm_status {
 #define VRFM_REC_LINK 4
 /* Type of a record about the load of an image, see &vrfm_record.image. */
 #define VRFM_REC_IMAGE 5
+/* Type of a record about a submitted batch, see &vrfm_record.done. */
+#define VRFM_REC_DONE 6
 /*
  * Types of records of %VRFM_SUB_TAP, which may have a payload. STORED: a call of
  * this node stored bytes. FOUND: programs of this node stored bytes through
@@ -439,6 +441,16 @@ struct vrfm_status {
  * @image: content of %VRFM_REC_IMAGE
  * @image.state: 1: a load has begun, and words may change without a WRITTEN; 0:
  *	the load has ended
+ * @done: content of %VRFM_REC_DONE
+ * @done.result: 0, or the errno of the batch as a negative number. ETIMEDOUT and
+ *	ENODEV: done, and not all peers have applied it. After other errors it
+ *	has no effect
+ * @done.reached: with %VRFM_OP_ACKED: number of peers that have applied it
+ * @done.behind: number of peers that are READY, and have not
+ * @done.absent: number of peers that are not READY
+ * @done.first: id of one peer that is behind; otherwise %VRFM_REC_NO_NODE
+ * @done.ops: number of operations of the batch
+ * @done.failed: index of the invalid operation after EINVAL, E2BIG and EFAULT
  * @placed: content of %VRFM_REC_PLACED
  * @placed.peer: id of the peer
  * @message: content of %VRFM_REC_SENT and %VRFM_REC_RECEIVED: words of the header
@@ -483,6 +495,15 @@ struct vrfm_record {
 			__u32 state;
 		} image;
 		struct {
+			__s32 result;
+			__u16 reached;
+			__u16 behind;
+			__u16 absent;
+			__u16 first;
+			__u32 ops;
+			__u32 failed;
+		} done;
+		struct {
 			__u32 peer;
 		} placed;
 		struct {
@@ -502,6 +523,8 @@ struct vrfm_record {
 #define VRFM_RING_SLOTS_MAX 1048576
 #define VRFM_RING_SUBS_MAX 64
 #define VRFM_RING_WAKE_US_MAX 1000000
+#define VRFM_RING_SUBMITS_MIN 8
+#define VRFM_RING_SUBMITS_MAX 1024
 /* Largest number of bytes of a payload. Longer writes have several records. */
 #define VRFM_RING_SNAP_MAX 65536
 /* Largest number of bytes in all ranges of a ring. */
@@ -519,7 +542,8 @@ struct vrfm_record {
  * @flags: %VRFM_RING_NONBLOCK
  * @slots: number of slots of 64 bytes: a power of two from
  *	%VRFM_RING_SLOTS_MIN to %VRFM_RING_SLOTS_MAX
- * @reserved0: 0
+ * @submits: number of submission entries: 0, or a power of two from
+ *	%VRFM_RING_SUBMITS_MIN to %VRFM_RING_SUBMITS_MAX
  * @snap: largest number of bytes of a payload, at most %VRFM_RING_SNAP_MAX and 16
  *	times @slots
  * @clock: clock of &vrfm_record.time_ns: CLOCK_MONOTONIC, CLOCK_REALTIME,
@@ -544,7 +568,7 @@ struct vrfm_ring {
 	__u32 size;
 	__u32 flags;
 	__u32 slots;
-	__u32 reserved0;
+	__u32 submits;
 	__u32 snap;
 	__s32 clock;
 	__u32 user_len;
@@ -560,7 +584,15 @@ struct vrfm_ring {
  * @wake: poll() reports the ring as readable when tail has passed this index
  * @wake_us: poll() and %VRFM_RING_ENTER also end when a record has been unread
  *	for this time, in us, at most %VRFM_RING_WAKE_US_MAX; 0: never
- * @reserved: 0
+ * @reserved0: 0
+ * @submit_tail: index behind the last submission entry that is ready
+ * @reserved1: 0
+ *
+ * Submission entries are &struct vrfm_op, and follow at %VRFM_RING_ENTRIES_AT.
+ * Their indices wrap like those of records. A program writes entries, and then
+ * stores @submit_tail with release semantics. It may write an entry again when
+ * &vrfm_ring_kernel.submit_head, which it loads with acquire semantics, has
+ * passed it.
  *
  * To be woken after k slots, or after t us, set @wake to @head + k - 1, and
  * @wake_us to t. With a @wake behind @head, each record makes the ring
@@ -572,8 +604,13 @@ struct vrfm_ring_user {
 	__u32 head;
 	__u32 wake;
 	__u32 wake_us;
-	__u32 reserved[29];
+	__u32 reserved0[13];
+	__u32 submit_tail;
+	__u32 reserved1[15];
 };
+
+/* Offset of the first submission entry in the area of the program. */
+#define VRFM_RING_ENTRIES_AT 4096
 
 /*
  * Flag of a ring: events, states of peers, or notices of writes wait for free
@@ -595,8 +632,10 @@ struct vrfm_ring_user {
  * @merged: number of changes that have no record of their own, because a later
  *	change replaced them or merged with them
  * @reserved0: 0
- * @slots: number of slots
+ * @submit_head: index of the first submission entry that is not taken
  * @reserved1: 0
+ * @slots: number of slots
+ * @submits: number of submission entries
  * @records_at: offset of the first slot in this area, in bytes
  * @version: %VRFM_RING_VERSION; does not change if members are added
  * @size: bytes of the memory
@@ -610,9 +649,11 @@ struct vrfm_ring_kernel {
 	__u32 flags;
 	__u64 lost;
 	__u64 merged;
-	__u32 reserved0[26];
+	__u32 reserved0[10];
+	__u32 submit_head;
+	__u32 reserved1[15];
 	__u32 slots;
-	__u32 reserved1;
+	__u32 submits;
 	__u32 records_at;
 	__u32 version;
 	__u64 size;
@@ -699,13 +740,21 @@ struct vrfm_subscribe {
 #define VRFM_ENTER_FOREVER 0xFFFFFFFFFFFFFFFFULL
 
 /**
- * struct vrfm_enter - synchronize with a ring, and wait for records
- * @reserved0: 0
+ * struct vrfm_enter - submit batches through a ring, and wait for records
+ * @submit: maximum number of submission entries to take; result: number of
+ *	entries that were taken, also after an error
  * @records: number of unread slots to wait for, at most the slots of the ring;
  *	0: do not wait
- * @reserved1: 0
+ * @reserved0: 0
  * @timeout_ns: time limit in ns; 0: do not wait, %VRFM_ENTER_FOREVER: no limit
- * @reserved2: 0
+ * @reserved1: 0
+ *
+ * First, the call takes the submission entries that are ready. Entries up to the
+ * first one without %VRFM_OP_MORE are a batch. Batches are taken as a whole: one
+ * that has more entries than are left of @submit stays. A batch that is invalid
+ * is taken, too, and its record has the error.
+ *
+ * Then the call waits, unless taking entries has failed.
  *
  * The call reads &vrfm_ring_user.head, and fills the free slots with what waits
  * for them. The wait also ends if records are unread and &vrfm_ring_user.wake_us
@@ -713,11 +762,11 @@ struct vrfm_subscribe {
  * removed.
  */
 struct vrfm_enter {
-	__u32 reserved0;
+	__u32 submit;
 	__u32 records;
-	__u32 reserved1[2];
+	__u32 reserved0[2];
 	__u64 timeout_ns;
-	__u64 reserved2;
+	__u64 reserved1;
 };
 
 /* Operations of a batch. */
@@ -728,7 +777,12 @@ struct vrfm_enter {
 
 /* Flag of an operation: the batch continues with the next operation. */
 #define VRFM_OP_MORE 1
-/* Flag of a batch: wait until all peers that are READY have applied it. */
+/* Flag of a submitted batch: add a record when it is done. */
+#define VRFM_OP_DONE 2
+/*
+ * Flag of a batch: wait until all peers that are READY have applied it. A
+ * submitted batch has its record then, or after 10 s.
+ */
 #define VRFM_OP_ACKED 4
 /* Flag of a batch: do not send earlier stores into mappings first. */
 #define VRFM_OP_NOFLUSH 8
@@ -746,14 +800,17 @@ struct vrfm_enter {
 /**
  * struct vrfm_op - an operation of a batch
  * @op: %VRFM_OP_WRITE, %VRFM_OP_INLINE, %VRFM_OP_PUBLISH or %VRFM_OP_EVENT
- * @flags: %VRFM_OP_MORE in all operations of a batch except the last
+ * @flags: %VRFM_OP_MORE in all operations of a batch except the last. The last
+ *	one: 0, or if it is submitted, flags of the batch: %VRFM_OP_DONE,
+ *	%VRFM_OP_ACKED, %VRFM_OP_NOFLUSH
  * @node: EVENT: id of the receiver, or %VRFM_OP_ALL_NODES; otherwise 0
  * @offset: offset of the first byte in the memory; EVENT: 0
  * @length: number of bytes: WRITE, PUBLISH: 1 to %VRFM_BATCH_BYTES; INLINE: 1
  *	to %VRFM_OP_BYTES; EVENT: 0
  * @event: EVENT: type of the event, up to INTR4: enum rfm2g_event; otherwise 0
  * @source: WRITE: address of the bytes; otherwise 0
- * @cookie: value of the program; %VRFM_BATCH ignores it
+ * @cookie: value of the program. The record of a submitted batch has that of its
+ *	last operation
  * @data: INLINE: the bytes; EVENT: the data of the event in the first 4 bytes,
  *	in the byte order of the host. All other bytes are 0
  *
@@ -860,7 +917,9 @@ struct vrfm_batch {
 /*
  * On a ring. Argument: struct vrfm_enter. ETIMEDOUT. EINTR: a signal, or the
  * task was frozen, stopped or traced. EAGAIN: O_NONBLOCK is set, and the call
- * would wait. ENODEV: the device was removed, and all records are released.
+ * would wait; or as many batches as the ring has submission entries wait for
+ * acknowledgments, or for free slots for their records. EBADR: submit_tail is
+ * invalid. ENODEV: the device was removed, and all records are released.
  */
 #define VRFM_RING_ENTER _IOWR(VRFM_MAGIC, 11, struct vrfm_enter)
 /*

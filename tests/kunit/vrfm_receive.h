@@ -156,6 +156,7 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/status.c"
 #include "../../vrfm/queue.c"
 #include "../../vrfm/ringbuf.c"
+#include "../../vrfm/done.c"
 #include "../../vrfm/sub.c"
 #include "../../vrfm/notice.c"
 #include "../../vrfm/range.c"

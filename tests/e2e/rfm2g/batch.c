@@ -50,14 +50,6 @@
 
 #define ALL 0xFFFF
 
-struct op {
-	uint8_t op, flags;
-	uint16_t node;
-	uint32_t offset, length, event;
-	uint64_t source, cookie;
-	uint8_t data[32];
-};
-
 struct batch {
 	uint64_t ops;
 	uint32_t count, flags, timeout_ms, failed;
@@ -65,37 +57,9 @@ struct batch {
 	uint32_t reached, behind, absent, zero;
 };
 
-static_assert(sizeof(struct op) == 64, "layout");
 static_assert(sizeof(struct batch) == 48, "layout");
 
 static void *volatile bad_address = (void *)8;
-
-static struct op write_of(uint32_t offset, const void *bytes, uint32_t length)
-{
-	return (struct op){ .op = OP_WRITE, .flags = OP_MORE, .offset = offset, .length = length,
-			    .source = (uintptr_t)bytes };
-}
-
-static struct op word_of(uint32_t offset, uint32_t value)
-{
-	struct op op = { .op = OP_INLINE, .flags = OP_MORE, .offset = offset, .length = 4 };
-
-	memcpy(op.data, &value, 4);
-	return op;
-}
-
-static struct op publish_of(uint32_t offset, uint32_t length)
-{
-	return (struct op){ .op = OP_PUBLISH, .flags = OP_MORE, .offset = offset, .length = length };
-}
-
-static struct op event_of(uint32_t node, uint32_t type, uint32_t data)
-{
-	struct op op = { .op = OP_EVENT, .flags = OP_MORE, .node = node, .event = type };
-
-	memcpy(op.data, &data, 4);
-	return op;
-}
 
 /* Execute COUNT operations. The last one ends the batch. */
 static int run(struct batch *batch, struct op *ops, uint32_t count, uint32_t flags)

@@ -106,8 +106,9 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 /* Fill in the arguments of a ring: sometimes with one wrong word. */
 static void ring_fill(uint8_t *bytes)
 {
-	const uint32_t words[6] = { 64, any() % 8 ? 0 : number(), any() % 8 ? 64u << any() % 6 : number(), 0,
-				    any() % 2 ? 0 : any() % 1100, any() % 8 ? 1 : number() };
+	const uint32_t words[6] = { 64, any() % 8 ? 0 : number(), any() % 8 ? 64u << any() % 6 : number(),
+				    any() % 2 ? 0 : 8u << any() % 8, any() % 2 ? 0 : any() % 1100,
+				    any() % 8 ? 1 : number() };
 
 	memset(bytes, 0, 64);
 	memcpy(bytes, words, sizeof(words));
@@ -203,6 +204,7 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		subscribe_fill(bytes);
 	} else if (cmd == OWN_ENTER && any() % 8) {
 		memset(bytes, 0, 32);
+		bytes[0] = any() % 2 ? any() % 16 : 0;
 		bytes[4] = any();
 	} else if (cmd == OWN_BATCH && any() % 8) {
 		batch_fill(bytes, buffer);
@@ -359,7 +361,7 @@ static long ring_mapping(void)
 	if (area == MAP_FAILED)
 		return -1;
 	for (int i = 0; i < 3 && prot & PROT_WRITE; i++)
-		area[i] = any() % 2 ? area[0] + any() % 128 : number();
+		area[any() % 4 ? i : 16] = any() % 2 ? area[0] + any() % 128 : number();
 	if (any() % 4 == 0)
 		madvise((void *)area, len, MADV_DONTNEED);
 	return munmap((void *)area, len);

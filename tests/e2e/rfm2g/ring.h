@@ -27,12 +27,12 @@
 #define BATCH 0xC030EA0C
 #define KERNEL_AT 0x10000000
 
-enum { REC_PAD, REC_LOST, REC_EVENT, REC_WRITTEN, REC_LINK, REC_IMAGE };
+enum { REC_PAD, REC_LOST, REC_EVENT, REC_WRITTEN, REC_LINK, REC_IMAGE, REC_DONE };
 enum { STORED = 16, FOUND, APPLIED, PLACED, SENT, RECEIVED, RAISED, TOLD, HOLE };
 enum { SUB_EVENTS = 1, SUB_RANGE, SUB_LINKS, SUB_TAP, SUB_REMOVE = 1, SUB_TAKE = 2, SUB_OWN = 4, SUB_ALL = 8 };
 enum { MERGED = 1, CUT = 2, OWN = 4, CANCELLED = 8, FROM_IMAGE = 16 };
 enum { MORE = 1, LOST = 2, GONE = 4 };
-enum { OP_WRITE = 1, OP_INLINE, OP_PUBLISH, OP_EVENT, OP_MORE = 1, OP_ACKED = 4, OP_NOFLUSH = 8 };
+enum { OP_WRITE = 1, OP_INLINE, OP_PUBLISH, OP_EVENT, OP_MORE = 1, OP_DONE, OP_ACKED = 4, OP_NOFLUSH = 8 };
 enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
 #define NO_NODE 0xFFFF
 #define PRESENT 0x80000000
@@ -41,18 +41,18 @@ enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
 #define NONBLOCK 1
 
 struct ring_args {
-	uint32_t size, flags, slots, zero, snap;
+	uint32_t size, flags, slots, submits, snap;
 	int32_t clock;
 	uint32_t user_len, kernel_len;
 	uint64_t kernel_at, zeroes[3];
 };
 
-struct user { uint32_t head, wake, wake_us, zero[29]; };
+struct user { uint32_t head, wake, wake_us, zero[13], submit_tail, zero1[15]; };
 
 struct kernel {
 	uint32_t tail, flags;
 	uint64_t lost, merged;
-	uint32_t zero[26], slots, zero1, records_at, version;
+	uint32_t zero[10], submit_head, zero1[15], slots, submits, records_at, version;
 	uint64_t size;
 	int64_t real_ns;
 	uint32_t node, snap, zero2[6];
@@ -72,8 +72,17 @@ struct subscribe {
 	uint64_t nodes[4];
 };
 
-struct enter { uint32_t zero, records, zero1[2]; uint64_t timeout_ns, zero2; };
+struct enter { uint32_t submit, records, zero[2]; uint64_t timeout_ns, zero1; };
 
+struct op {
+	uint8_t op, flags;
+	uint16_t node;
+	uint32_t offset, length, event;
+	uint64_t source, cookie;
+	uint8_t data[32];
+};
+
+static_assert(sizeof(struct op) == 64, "layout");
 static_assert(sizeof(struct ring_args) == 64, "layout");
 static_assert(sizeof(struct user) == 128, "layout");
 static_assert(sizeof(struct kernel) == 192, "layout");
@@ -141,6 +150,33 @@ static inline int ring_make(int file, uint32_t slots, uint32_t flags, struct rin
 {
 	*args = (struct ring_args){ .size = sizeof(*args), .slots = slots, .flags = flags, .clock = CLOCK_MONOTONIC };
 	return ioctl(file, RING, args);
+}
+
+static inline struct op write_of(uint32_t offset, const void *bytes, uint32_t length)
+{
+	return (struct op){ .op = OP_WRITE, .flags = OP_MORE, .offset = offset, .length = length,
+			    .source = (uintptr_t)bytes };
+}
+
+static inline struct op word_of(uint32_t offset, uint32_t value)
+{
+	struct op op = { .op = OP_INLINE, .flags = OP_MORE, .offset = offset, .length = 4 };
+
+	memcpy(op.data, &value, 4);
+	return op;
+}
+
+static inline struct op publish_of(uint32_t offset, uint32_t length)
+{
+	return (struct op){ .op = OP_PUBLISH, .flags = OP_MORE, .offset = offset, .length = length };
+}
+
+static inline struct op event_of(uint32_t node, uint32_t type, uint32_t data)
+{
+	struct op op = { .op = OP_EVENT, .flags = OP_MORE, .node = node, .event = type };
+
+	memcpy(op.data, &data, 4);
+	return op;
 }
 
 static inline void ring_map(struct ring *ring)

@@ -46,11 +46,14 @@ static void bad_rings(void)
 	gives(E2BIG, call(fd, RING, &longer), "ring: a longer structure with a value");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .flags = 2 }), "ring: an unknown flag");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .flags = 1U << 31 }), "ring: flag 31");
-	gives(EINVAL, makes((struct ring_args){ GOOD, .zero = 8 }), "ring: the first reserved word");
 	gives(0, makes((struct ring_args){ GOOD, .snap = 1024 }), "ring: payloads of a quarter of the slots");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .snap = 1025 }), "ring: payloads of more than a quarter");
 	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 65536, .clock = 1, .snap = 65537 }),
 	      "ring: payloads of 65537 bytes");
+	gives(EINVAL, makes((struct ring_args){ GOOD, .submits = 4 }), "ring: 4 submission entries");
+	gives(EINVAL, makes((struct ring_args){ GOOD, .submits = 24 }), "ring: 24 submission entries");
+	gives(EINVAL, makes((struct ring_args){ GOOD, .submits = 2048 }), "ring: 2048 submission entries");
+	gives(0, makes((struct ring_args){ GOOD, .submits = 1024 }), "ring: 1024 submission entries");
 	gives(EINVAL, makes((struct ring_args){ GOOD, .zeroes[2] = 1 }), "ring: the last reserved word");
 	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 0, .clock = 1 }), "ring: no slots");
 	gives(EINVAL, makes((struct ring_args){ .size = 64, .slots = 32, .clock = 1 }), "ring: 32 slots");
@@ -177,10 +180,10 @@ static void bad_enters(void)
 	struct ring ring = ring_open(64);
 
 	gives(EFAULT, call(ring.fd, ENTER, bad_address), "enter: an invalid address");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero = 1 }), "enter: the first reserved word");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero1[0] = 1 }), "enter: the second reserved word");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero1[1] = 1 }), "enter: the third reserved word");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero2 = 1 }), "enter: the last reserved word");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .submit = 1 }), "enter: submit without entries");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero[0] = 1 }), "enter: the first reserved word");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero[1] = 1 }), "enter: the second reserved word");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero1 = 1 }), "enter: the last reserved word");
 	gives(EINVAL, enter(&ring, 65, 0), "enter: more records than slots");
 	gives(ETIMEDOUT, enter(&ring, 64, 0), "enter: as many records as slots");
 	gives(ETIMEDOUT, call(ring.fd, ENTER, &(struct enter){ .records = 1, .timeout_ns = 1 }), "enter: for 1 ns");
