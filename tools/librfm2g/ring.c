@@ -33,11 +33,15 @@ SAME(u.Event.ExtendedInfo, event.data);
 SAME(u.Written.Messages, written.messages);
 SAME(u.Link.Error, link.error);
 SAME(u.Image.Loading, image.state);
+SAME(u.Done.First, done.first);
+SAME(u.Done.Failed, done.failed);
 _Static_assert(RFM2GX_LOST == VRFM_REC_LOST, "lost");
 _Static_assert(RFM2GX_EVENT == VRFM_REC_EVENT, "event");
 _Static_assert(RFM2GX_WRITTEN == VRFM_REC_WRITTEN, "written");
 _Static_assert(RFM2GX_LINK == VRFM_REC_LINK, "link");
 _Static_assert(RFM2GX_IMAGE == VRFM_REC_IMAGE, "image");
+_Static_assert(RFM2GX_DONE == VRFM_REC_DONE, "done");
+_Static_assert(RFM2GX_BATCH_DONE == VRFM_OP_DONE, "report");
 _Static_assert(RFM2GX_MERGED == VRFM_REC_MERGED, "merged");
 _Static_assert(RFM2GX_OWN == VRFM_REC_OWN, "own");
 _Static_assert(RFM2GX_CANCELLED == VRFM_REC_CANCELLED, "cancelled");
@@ -97,6 +101,7 @@ static const struct rfm2g_meaning rfm2g_subscribe_meanings[] = {
 
 static const struct rfm2g_meaning rfm2g_enter_meanings[] = {
 	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
+	{ EAGAIN, RFM2G_LOW_MEMORY },
 	{ ETIMEDOUT, RFM2G_TIMED_OUT },
 	{ EINTR, RFM2G_SIGNALED },
 	{ ENODEV, RFM2G_WAIT_EVENT_CANCELED },
@@ -146,8 +151,8 @@ static RFM2G_STATUS rfm2g_ring_make(const struct rfm2g_handle *h,
 }
 
 static RFM2G_STATUS rfm2g_ring_new(const struct rfm2g_handle *h,
-				   RFM2G_UINT32 slots, int clock,
-				   RFM2GXRING *result)
+				   RFM2G_UINT32 slots, RFM2G_UINT32 submits,
+				   int clock, RFM2GXRING *result)
 {
 	struct rfm2gxRing *ring = calloc(1, sizeof(*ring));
 	RFM2G_STATUS ret;
@@ -156,6 +161,7 @@ static RFM2G_STATUS rfm2g_ring_new(const struct rfm2g_handle *h,
 		return RFM2G_LOW_MEMORY;
 	ring->ring.size = sizeof(ring->ring);
 	ring->ring.slots = slots;
+	ring->ring.submits = submits;
 	ring->ring.clock = clock;
 	ret = rfm2g_ring_make(h, ring);
 	if (ret)
@@ -171,29 +177,66 @@ static bool rfm2g_is_clock(int clock)
 	       clock == CLOCK_TAI || clock == CLOCK_BOOTTIME;
 }
 
+static bool rfm2g_is_power(RFM2G_UINT32 n, RFM2G_UINT32 min, RFM2G_UINT32 max)
+{
+	return n >= min && n <= max && !(n & (n - 1));
+}
+
+static RFM2G_STATUS rfm2g_ring_open(const struct rfm2g_handle *h,
+				    RFM2G_UINT32 slots, RFM2G_UINT32 submits,
+				    int clock, RFM2GXRING *ring)
+{
+	RFM2G_STATUS ret;
+	int cancel;
+
+	*ring = NULL;
+	/* A cancelled thread would not free the ring. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	ret = rfm2g_ring_new(h, slots, submits, clock, ring);
+	pthread_setcancelstate(cancel, NULL);
+	return ret;
+}
+
 STDRFM2GCALL RFM2gxRingOpen(RFM2GHANDLE rh, RFM2G_UINT32 Slots, int Clock,
 			    RFM2GXRING *Ring)
 {
 	struct rfm2g_handle *h;
 	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
-	int cancel;
 
 	if (ret)
 		return ret;
-	if (Slots < VRFM_RING_SLOTS_MIN || Slots > VRFM_RING_SLOTS_MAX ||
-	    Slots & (Slots - 1)) {
+	if (!rfm2g_is_power(Slots, VRFM_RING_SLOTS_MIN, VRFM_RING_SLOTS_MAX))
 		ret = RFM2G_BAD_PARAMETER_2;
-	} else if (!rfm2g_is_clock(Clock)) {
+	else if (!rfm2g_is_clock(Clock))
 		ret = RFM2G_BAD_PARAMETER_3;
-	} else if (!Ring) {
+	else if (!Ring)
 		ret = RFM2G_BAD_PARAMETER_4;
-	} else {
-		*Ring = NULL;
-		/* A cancelled thread would not free the ring. */
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-		ret = rfm2g_ring_new(h, Slots, Clock, Ring);
-		pthread_setcancelstate(cancel, NULL);
-	}
+	else
+		ret = rfm2g_ring_open(h, Slots, 0, Clock, Ring);
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gxRingOpenSubmit(RFM2GHANDLE rh, RFM2G_UINT32 Slots,
+				  RFM2G_UINT32 Entries, int Clock,
+				  RFM2GXRING *Ring)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!rfm2g_is_power(Slots, VRFM_RING_SLOTS_MIN, VRFM_RING_SLOTS_MAX))
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!rfm2g_is_power(Entries, VRFM_RING_SUBMITS_MIN,
+				 VRFM_RING_SUBMITS_MAX))
+		ret = RFM2G_BAD_PARAMETER_3;
+	else if (!rfm2g_is_clock(Clock))
+		ret = RFM2G_BAD_PARAMETER_4;
+	else if (!Ring)
+		ret = RFM2G_BAD_PARAMETER_5;
+	else
+		ret = rfm2g_ring_open(h, Slots, Entries, Clock, Ring);
 	rfm2g_leave();
 	return ret;
 }
@@ -297,6 +340,13 @@ STDRFM2GCALL RFM2gxRingRelease(RFM2GXRING Ring)
 	return RFM2G_SUCCESS;
 }
 
+/* Return the number of entries that the driver has not taken. */
+static uint32_t rfm2g_ring_submitted(const struct rfm2gxRing *ring)
+{
+	return ring->user->submit_tail -
+	       __atomic_load_n(&ring->kernel->submit_head, __ATOMIC_ACQUIRE);
+}
+
 STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 			    RFM2G_UINT32 LimitUs, RFM2G_UINT32 TimeoutMs)
 {
@@ -310,6 +360,8 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 	if (ret)
 		return ret;
 	__atomic_store_n(&Ring->user->wake_us, LimitUs, __ATOMIC_RELAXED);
+	if (rfm2g_ring_submitted(Ring))
+		enter.submit = UINT32_MAX;
 	if (ioctl(Ring->fd, VRFM_RING_ENTER, &enter))
 		return rfm2g_status(rfm2g_enter_meanings);
 	return RFM2G_SUCCESS;
@@ -434,4 +486,40 @@ STDRFM2GCALL RFM2gxPublish(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 		ret = rfm2g_publish(h, Offset, Length);
 	rfm2g_leave();
 	return ret;
+}
+
+/* ---- submissions ---- */
+
+STDRFM2GCALL RFM2gxSubmit(RFM2GXRING Ring, const RFM2GXOP *Ops,
+			  RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
+			  RFM2G_UINT64 Cookie)
+{
+	struct vrfm_op *entries, *last;
+	uint32_t i, mask, tail;
+
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (!Ops)
+		return RFM2G_BAD_PARAMETER_2;
+	if (!Ring->ring.submits)
+		return RFM2G_NOT_SUPPORTED;
+	if (!Count || Count > RFM2GX_BATCH_OPS || Count > Ring->ring.submits)
+		return RFM2G_BAD_PARAMETER_3;
+	if (Flags & ~(RFM2GX_BATCH_DONE | RFM2GX_BATCH_ACKED |
+		      RFM2GX_BATCH_NOFLUSH))
+		return RFM2G_BAD_PARAMETER_4;
+	if (Count > Ring->ring.submits - rfm2g_ring_submitted(Ring))
+		return RFM2G_LOW_MEMORY;
+	entries = (void *)Ring->user + VRFM_RING_ENTRIES_AT;
+	mask = Ring->ring.submits - 1;
+	tail = Ring->user->submit_tail;
+	for (i = 0; i < Count; i++)
+		rfm2g_op_convert(&Ops[i], false, &entries[(tail + i) & mask]);
+	last = &entries[(tail + Count - 1) & mask];
+	last->flags = Flags;
+	last->cookie = Cookie;
+	/* Release order: the driver reads the entries after the tail. */
+	__atomic_store_n(&Ring->user->submit_tail, tail + Count,
+			 __ATOMIC_RELEASE);
+	return RFM2G_SUCCESS;
 }

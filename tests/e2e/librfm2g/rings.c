@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,6 +310,55 @@ static void published_memory(void)
 	is(!mem, "the manual mapping is removed");
 }
 
+static RFM2G_STATUS wait_for_done(RFM2GXRING submits, RFM2G_UINT64 cookie, int result, unsigned int reached)
+{
+	const RFM2GXRECORD *record = NULL;
+	RFM2G_STATUS ret = RFM2gxRingWait(submits, 1, 0, PATIENCE_MS);
+
+	if (ret)
+		return ret;
+	RFM2gxRingNext(submits, &record);
+	return record && record->Type == RFM2GX_DONE && record->Cookie == cookie && record->u.Done.Result == result &&
+	       record->u.Done.Reached == reached ? RFM2G_SUCCESS : RFM2G_DRIVER_ERROR;
+}
+
+static void batches_submitted(void)
+{
+	RFM2G_UINT32 value = 5, i;
+	RFM2GXOP ops[2] = {
+		{ .Op = RFM2GX_OP_WRITE, .Offset = OURS + node * 8, .Length = sizeof(value), .Source = &value },
+		{ .Op = RFM2GX_OP_WRITE, .Offset = OURS + node * 8 + 4, .Length = sizeof(value), .Source = &value },
+	};
+	RFM2GXRING submits = NULL;
+
+	GIVES(NULL_DESCRIPTOR, RFM2gxRingOpenSubmit(NULL, 64, 8, CLOCK_MONOTONIC, &submits));
+	GIVES(BAD_PARAMETER_2, RFM2gxRingOpenSubmit(h, 32, 8, CLOCK_MONOTONIC, &submits));
+	GIVES(BAD_PARAMETER_3, RFM2gxRingOpenSubmit(h, 64, 4, CLOCK_MONOTONIC, &submits));
+	GIVES(BAD_PARAMETER_4, RFM2gxRingOpenSubmit(h, 64, 8, CLOCK_PROCESS_CPUTIME_ID, &submits));
+	GIVES(BAD_PARAMETER_5, RFM2gxRingOpenSubmit(h, 64, 8, CLOCK_MONOTONIC, NULL));
+	GIVES(NOT_SUPPORTED, RFM2gxSubmit(ring, ops, 1, 0, 0));
+	GIVES(SUCCESS, RFM2gxRingOpenSubmit(h, 64, 8, CLOCK_MONOTONIC, &submits));
+	GIVES(NULL_DESCRIPTOR, RFM2gxSubmit(NULL, ops, 1, 0, 0));
+	GIVES(BAD_PARAMETER_2, RFM2gxSubmit(submits, NULL, 1, 0, 0));
+	GIVES(BAD_PARAMETER_3, RFM2gxSubmit(submits, ops, 0, 0, 0));
+	GIVES(BAD_PARAMETER_3, RFM2gxSubmit(submits, ops, 9, 0, 0));
+	GIVES(BAD_PARAMETER_4, RFM2gxSubmit(submits, ops, 1, 1, 0));
+	GIVES(SUCCESS, RFM2gxSubmit(submits, ops, 2, RFM2GX_BATCH_ACKED, 9));
+	GIVES(SUCCESS, wait_for_done(submits, 9, 0, 1));
+	RFM2gPeek32(h, OURS + node * 8 + 4, &value);
+	is(value == 5, "a submitted batch is stored: %u", value);
+	ops[1].Length = 0;
+	GIVES(SUCCESS, RFM2gxSubmit(submits, ops, 2, 0, 10));
+	GIVES(SUCCESS, wait_for_done(submits, 10, -EINVAL, 0));
+	for (i = 0; i < 8; i++)
+		RFM2gxSubmit(submits, ops, 1, 0, 11);
+	GIVES(LOW_MEMORY, RFM2gxSubmit(submits, ops, 1, 0, 11));
+	GIVES(SUCCESS, RFM2gxRingWait(submits, 0, 0, 0));
+	GIVES(SUCCESS, RFM2gxSubmit(submits, ops, 1, RFM2GX_BATCH_DONE, 12));
+	GIVES(SUCCESS, wait_for_done(submits, 12, 0, 0));
+	GIVES(SUCCESS, RFM2gxRingClose(&submits));
+}
+
 /* Leave no events to the programs that run afterwards. */
 static void forget_events(void)
 {
@@ -344,6 +394,8 @@ int main(int argc, char **argv)
 		(receives ? batches_received : batches_sent)();
 	}
 	published_memory();
+	meet();
+	batches_submitted();
 	meet();
 	links();
 	meet();

@@ -108,6 +108,7 @@ typedef struct rfm2gxRing *RFM2GXRING;
 #define RFM2GX_WRITTEN 3	/* a node wrote into a subscribed range */
 #define RFM2GX_LINK 4		/* state of a peer */
 #define RFM2GX_IMAGE 5		/* the load of an image began or ended */
+#define RFM2GX_DONE 6		/* a submitted batch has ended */
 
 /* Bits of RFM2GXRECORD.Flags. */
 #define RFM2GX_MERGED 1		/* the record covers several changes */
@@ -151,6 +152,15 @@ typedef struct rfm2gxRecord {
 		struct {
 			RFM2G_UINT32 Loading;	/* 1: it began; 0: it ended */
 		} Image;
+		struct {
+			RFM2G_INT32 Result;	/* 0, or a negative errno */
+			RFM2G_UINT16 Reached;	/* as in RFM2GXBATCHED */
+			RFM2G_UINT16 Behind;
+			RFM2G_UINT16 Absent;
+			RFM2G_UINT16 First;	/* a node that is behind */
+			RFM2G_UINT32 Ops;	/* operations of the batch */
+			RFM2G_UINT32 Failed;
+		} Done;
 		RFM2G_UINT64 Raw[3];
 	} u;
 } RFM2GXRECORD;
@@ -184,6 +194,17 @@ typedef struct rfm2gxSubscription {
  */
 STDRFM2GCALL RFM2gxRingOpen(RFM2GHANDLE rh, RFM2G_UINT32 Slots, int Clock,
 			    RFM2GXRING *Ring);
+
+/*
+ * Creates a ring as RFM2gxRingOpen() does, through which RFM2gxSubmit() can
+ * submit batches. It has room for Entries operations that are not executed yet:
+ * a power of two from 8 to 1024. BAD_PARAMETER_2, _3 or _4: invalid Slots,
+ * Entries or Clock. BAD_PARAMETER_5: Ring is NULL. Other statuses are those of
+ * RFM2gxRingOpen(). OS_ERROR: the user may not write.
+ */
+STDRFM2GCALL RFM2gxRingOpenSubmit(RFM2GHANDLE rh, RFM2G_UINT32 Slots,
+				  RFM2G_UINT32 Entries, int Clock,
+				  RFM2GXRING *Ring);
 
 /* Closes a ring, and sets Ring to NULL. Its records can no longer be read. */
 STDRFM2GCALL RFM2gxRingClose(RFM2GXRING *Ring);
@@ -231,6 +252,10 @@ STDRFM2GCALL RFM2gxRingRelease(RFM2GXRING Ring);
  * passed. SIGNALED: a signal handler ran, or the program was stopped or frozen.
  * WAIT_EVENT_CANCELED: the device was removed, and all records are read.
  * BAD_PARAMETER_2: more slots than the ring has.
+ *
+ * If batches were submitted, the call executes them first. LOW_MEMORY: some of
+ * them stay, because too many earlier ones wait for acknowledgments or for
+ * slots: read records, and call again.
  */
 STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 			    RFM2G_UINT32 LimitUs, RFM2G_UINT32 TimeoutMs);
@@ -249,7 +274,8 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 #define RFM2GX_BATCH_BYTES 65536
 #define RFM2GX_BATCH_EVENTS 8
 
-/* Bits of Flags of RFM2gxBatch(). */
+/* Bits of Flags of RFM2gxBatch() and RFM2gxSubmit(). */
+#define RFM2GX_BATCH_DONE 2	/* RFM2gxSubmit(): add a record at the end */
 #define RFM2GX_BATCH_ACKED 4	/* wait until all ready peers have it */
 #define RFM2GX_BATCH_NOFLUSH 8	/* do not send stores into mappings first */
 
@@ -286,6 +312,20 @@ typedef struct rfm2gxBatched {
 STDRFM2GCALL RFM2gxBatch(RFM2GHANDLE rh, const RFM2GXOP *Ops,
 			 RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
 			 RFM2G_UINT32 TimeoutMs, RFM2GXBATCHED *Batched);
+
+/*
+ * Submits Count operations as a batch to a ring of RFM2gxRingOpenSubmit(). The
+ * next RFM2gxRingWait() executes it. The bytes of its writes must not change
+ * before. A record RFM2GX_DONE with the cookie follows if the batch fails, with
+ * RFM2GX_BATCH_DONE when it is done, or with RFM2GX_BATCH_ACKED when the ready
+ * nodes have applied it, after 10 s at the latest. BAD_PARAMETER_2: Ops is NULL.
+ * BAD_PARAMETER_3: Count is 0, or too large for a batch or for the ring.
+ * BAD_PARAMETER_4: unknown flags. NOT_SUPPORTED: the ring has no entries.
+ * LOW_MEMORY: not enough entries are free: call RFM2gxRingWait().
+ */
+STDRFM2GCALL RFM2gxSubmit(RFM2GXRING Ring, const RFM2GXOP *Ops,
+			  RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
+			  RFM2G_UINT64 Cookie);
 
 /*
  * Maps a number of pages of the memory from Offset on, a multiple of the page
