@@ -214,6 +214,16 @@ struct krdma_rx_msg {
  *	&krdma_params.connect_timeout_ms. Finally the owner releases @cb. Tasks
  *	cannot wait on a listener with this callback. Context: process, krdma's
  *	workqueue, one at a time for each listener; may sleep
+ * @keys: Listener with a level: return the keys for a request from @addr, whose
+ *	@len bytes of private data are @data, with a reference that krdma puts.
+ *	The request is not proved: its sender may have recorded it, or may lie.
+ *	NULL: use the keys of the listener. A request without keys is refused. Context:
+ *	process, in the handler of the CM; must not sleep
+ * @refused: Listener in message mode: called when krdma refuses a request from
+ *	@addr before @request. @why is the errno: -EKEYREJECTED: the client has
+ *	another key; -EPERM: it has another level; others: no memory, too many
+ *	connections, or an invalid request. @data is NULL and @len 0 if the
+ *	request has no valid hello. Context: as for @keys
  * @connected: called when krdma_connect_async() or krdma_accept_async() has
  *	finished. @error is 0 or an errno. After an error the owner releases
  *	@cb, here or later; in raw mode it first drains and frees what qp_ready
@@ -278,6 +288,11 @@ struct krdma_rx_msg {
 struct krdma_ops {
 	struct module *owner;
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
+	struct krdma_keys *(*keys)(struct krdma_cb *listen_cb,
+				   const struct sockaddr *addr,
+				   const void *data, u8 len);
+	void (*refused)(struct krdma_cb *listen_cb, const struct sockaddr *addr,
+			const void *data, u8 len, int why);
 	void (*connected)(struct krdma_cb *cb, int error);
 	void (*receive)(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg);
 	void (*write_space)(struct krdma_cb *cb);
@@ -475,7 +490,8 @@ enum krdma_security {
  *	with -EINVAL
  * @keys: keys that this host shares with the peers; krdma takes its own
  *	reference. A client uses the first key, and a listener accepts all of
- *	them. -ENOKEY: NULL with a level. -EINVAL: keys without a level
+ *	them. -ENOKEY: NULL with a level, except for a listener with
+ *	&krdma_ops.keys. -EINVAL: keys without a level
  *
  * A zeroed struct with @size set is valid and means the defaults. Out-of-range
  * values give -EINVAL. Values are reduced only where the device offers less.
@@ -535,6 +551,8 @@ struct krdma_keys *krdma_keys_make(const void *keys, unsigned int n);
 struct krdma_keys *krdma_keys_get(struct krdma_keys *keys);
 void krdma_keys_put(struct krdma_keys *keys);
 unsigned int krdma_keys_ids(const struct krdma_keys *keys, u32 *ids);
+bool krdma_keys_have(const struct krdma_keys *keys, const struct krdma_cb *cb);
+void krdma_set_keys(struct krdma_cb *listen_cb, struct krdma_keys *keys);
 
 /* Addresses */
 int krdma_parse_addr(struct net *net, const char *host, const char *port,
@@ -691,6 +709,8 @@ enum krdma_gid_type {
  * @security: level of security, see &enum krdma_security
  * @key_id: id of the key with which the connection is made, see
  *	krdma_keys_ids(); 0 without a level
+ * @one_sided: the level allows READs, WRITEs and atomics, and regions that the
+ *	peer may access
  */
 struct krdma_caps {
 	size_t size;
@@ -733,6 +753,7 @@ struct krdma_caps {
 	u32 comp_vector;
 	enum krdma_security security;
 	u32 key_id;
+	bool one_sided;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
@@ -1115,6 +1136,8 @@ krdma_reconnect_start(const struct sockaddr *dst,
 		      const struct krdma_params *params,
 		      const struct krdma_reconnect_params *owner);
 void krdma_reconnect_stop(struct krdma_reconnect *reconn);
+void krdma_reconnect_set_keys(struct krdma_reconnect *reconn,
+			      struct krdma_keys *keys);
 void krdma_reconnect_kick(struct krdma_reconnect *reconn);
 struct krdma_cb *krdma_reconnect_get_cb(struct krdma_reconnect *reconn);
 void *krdma_reconnect_context(const struct krdma_reconnect *reconn);

@@ -6,7 +6,9 @@
  * when a request is accepted, when AUTH is sent, and when AUTH is checked. The
  * handler of the CM and completion handlers only check tags.
  */
+#include <crypto/algapi.h>
 #include <crypto/curve25519.h>
+#include <linux/export.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -66,8 +68,62 @@ void krdma_auth_free(struct krdma_auth *auth)
  */
 u32 krdma_auth_key_id(const struct krdma_auth *auth)
 {
-	return auth->keys->ids[auth->key];
+	return auth->keys ? auth->keys->ids[auth->key] : 0;
 }
+
+/**
+ * krdma_set_keys - replace the keys of a listener
+ * @listen_cb: listener with a level; no effect on a listener without a level
+ * @keys: keys for later requests; krdma takes its own reference. NULL only if
+ *	the listener has &krdma_ops.keys
+ *
+ * Connections and requests that krdma has already checked keep their keys, see
+ * krdma_keys_have().
+ *
+ * Context: any.
+ */
+void krdma_set_keys(struct krdma_cb *listen_cb, struct krdma_keys *keys)
+{
+	struct krdma_conn *listener = krdma_conn(listen_cb);
+	struct krdma_keys *old;
+	unsigned long flags;
+
+	if (!listener->auth)
+		return;
+	krdma_keys_get(keys);
+	spin_lock_irqsave(&listener->lock, flags);
+	old = listener->auth->keys;
+	listener->auth->keys = keys;
+	spin_unlock_irqrestore(&listener->lock, flags);
+	krdma_keys_put(old);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_set_keys, KRDMA_NS);
+
+/**
+ * krdma_keys_have - check whether a connection was made with one of the keys
+ * @keys: keys, or NULL
+ * @cb: connection, also a request that is not accepted yet
+ *
+ * After a change of keys, the owner ends the connections whose key has become
+ * invalid.
+ *
+ * Context: any.
+ * Return: true if @cb has no level, or @keys contain its key.
+ */
+bool krdma_keys_have(const struct krdma_keys *keys, const struct krdma_cb *cb)
+{
+	const struct krdma_auth *auth = krdma_conn(cb)->auth;
+	unsigned int i;
+
+	if (!auth)
+		return true;
+	for (i = 0; keys && i < keys->n; i++)
+		if (!crypto_memneq(keys->keys[i], auth->keys->keys[auth->key],
+				   KRDMA_KEY_SIZE))
+			return true;
+	return false;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_keys_have, KRDMA_NS);
 
 /**
  * krdma_auth_finish - erase the state of a handshake that both ends have ended
@@ -94,6 +150,27 @@ static int krdma_auth_step(struct krdma_conn *conn, enum krdma_auth_step step,
 	return result;
 }
 
+/* Get the keys for a request; NULL: no key is valid for it. */
+static struct krdma_keys *krdma_auth_get_keys(struct krdma_conn *listener,
+					      const struct rdma_cm_id *id,
+					      const void *user, u8 user_len)
+{
+	const struct rdma_addr *addr = &id->route.addr;
+	struct krdma_keys *keys = NULL;
+	unsigned long flags;
+
+	if (listener->ops && listener->ops->keys)
+		keys = listener->ops->keys(&listener->cb,
+					   (struct sockaddr *)&addr->dst_addr,
+					   user, user_len);
+	if (keys)
+		return keys;
+	spin_lock_irqsave(&listener->lock, flags);
+	keys = krdma_keys_get(listener->auth->keys);
+	spin_unlock_irqrestore(&listener->lock, flags);
+	return keys;
+}
+
 /* Return the index of the key with which a request was tagged, or an errno. */
 static int krdma_auth_find_key(const struct krdma_keys *keys,
 			       const struct krdma_hello *hello,
@@ -103,6 +180,8 @@ static int krdma_auth_find_key(const struct krdma_keys *keys,
 	const struct rdma_addr *addr = &id->route.addr;
 	int ret;
 
+	if (!keys)
+		return -EKEYREJECTED;
 	ret = krdma_door_fill(ends, (struct sockaddr *)&addr->dst_addr,
 			      (struct sockaddr *)&addr->src_addr);
 	return ret ?: krdma_door_find(keys->doors[0], keys->n, req, len,
@@ -130,7 +209,8 @@ int krdma_auth_check_req(struct krdma_conn *listener,
 			 size_t len, struct krdma_auth **auth)
 {
 	struct krdma_door_ends ends;
-	struct krdma_auth *new;
+	struct krdma_auth *new = NULL;
+	struct krdma_keys *keys;
 	int key;
 
 	if (hello->level != listener->p.security) {
@@ -139,17 +219,19 @@ int krdma_auth_check_req(struct krdma_conn *listener,
 	}
 	if (!hello->level)
 		return 0;
-	key = krdma_auth_find_key(listener->auth->keys, hello, id, req, len,
-				  &ends);
+	keys = krdma_auth_get_keys(listener, id,
+				   req + sizeof(struct krdma_wire_hello),
+				   hello->user_len);
+	key = krdma_auth_find_key(keys, hello, id, req, len, &ends);
 	trace_krdma_auth(listener->stats.id, KRDMA_AUTH_REQ, min(key, 0),
-			 listener->auth->keys->ids[max(key, 0)]);
+			 keys ? keys->ids[max(key, 0)] : 0);
 	if (key == -EKEYREJECTED)
 		krdma_count(listener, KRDMA_COUNT_REFUSED_KEY);
-	if (key < 0)
-		return key;
-	new = krdma_auth_alloc(listener->auth->keys);
+	if (key >= 0)
+		new = krdma_auth_alloc(keys);
+	krdma_keys_put(keys);
 	if (!new)
-		return -ENOMEM;
+		return min(key, 0) ?: -ENOMEM;
 	new->key = key;
 	new->ends = ends;
 	new->req_user_len = hello->user_len;
@@ -157,6 +239,33 @@ int krdma_auth_check_req(struct krdma_conn *listener,
 	       hello->user_len + KRDMA_DOOR_TAG);
 	*auth = new;
 	return 0;
+}
+
+/**
+ * krdma_auth_refused - notify the owner of a listener of a refused request
+ * @listener: listener in message mode
+ * @id: cm_id of the request
+ * @req: private data of the request
+ * @len: number of bytes of @req
+ * @why: errno of the refusal
+ *
+ * Context: process, in the handler of the CM.
+ */
+void krdma_auth_refused(struct krdma_conn *listener,
+			const struct rdma_cm_id *id, const void *req,
+			size_t len, int why)
+{
+	const struct sockaddr_storage *addr = &id->route.addr.dst_addr;
+	struct krdma_hello hello;
+
+	if (!listener->ops || !listener->ops->refused)
+		return;
+	if (krdma_hello_decode(&hello, req, len))
+		hello.user_len = 0;
+	listener->ops->refused(&listener->cb, (struct sockaddr *)addr,
+			       hello.user_len ?
+			       req + sizeof(struct krdma_wire_hello) : NULL,
+			       hello.user_len, why);
 }
 
 /**

@@ -26,7 +26,9 @@
 /**
  * struct krdma_auth - keys and handshake of a connection with a level, or of
  * its listener
- * @keys: keys, with a reference
+ * @keys: keys, with a reference. Constant, except for a listener: there they
+ *	change under krdma_conn.lock, and NULL means that &krdma_ops.keys has all
+ *	keys
  * @key: index in @keys of the key in use
  * @ends: addresses of both ends
  * @req: REQ as it was sent: hello, private data of the user, tag
@@ -55,6 +57,9 @@ int krdma_auth_check_req(struct krdma_conn *listener,
 			 const struct krdma_hello *hello,
 			 const struct rdma_cm_id *id, const void *req,
 			 size_t len, struct krdma_auth **auth);
+void krdma_auth_refused(struct krdma_conn *listener,
+			const struct rdma_cm_id *id, const void *req,
+			size_t len, int why);
 int krdma_auth_fill_req(struct krdma_conn *conn, void *req, u8 user_len,
 			u8 *len);
 int krdma_auth_fill_rep(struct krdma_conn *conn, void *rep, u8 user_len,

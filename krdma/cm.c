@@ -446,6 +446,9 @@ static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 	pr_info_ratelimited("%pISpc: connect request refused: %d%s\n",
 			    &id->route.addr.dst_addr, ret,
 			    krdma_cm_refusal(ret));
+	if (!krdma_conn_is_raw(listener))
+		krdma_auth_refused(listener, id, event->param.conn.private_data,
+				   event->param.conn.private_data_len, ret);
 	krdma_cm_reject(listener, id, krdma_cm_reason(ret), NULL, 0);
 	return ret;
 }

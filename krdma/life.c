@@ -318,6 +318,8 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 		conn->budget = krdma_budget_alloc(p);
 		ret = conn->budget ? 0 : -ENOMEM;
 	}
+	if (!ret && p->security && !p->keys && role != KRDMA_LISTEN_CONN)
+		ret = -ENOKEY;
 	if (!ret && p->security) {
 		conn->auth = krdma_auth_alloc(p->keys);
 		ret = conn->auth ? 0 : -ENOMEM;

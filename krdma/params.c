@@ -230,7 +230,8 @@ static int krdma_params_check_security(const struct krdma_params *p)
 	/* Only the messages of the handshake are sealed yet. */
 	if (p->security != KRDMA_SECURITY_AUTH)
 		return -EOPNOTSUPP;
-	return p->keys ? 0 : -ENOKEY;
+	/* The owner of a listener may choose the keys of each request. */
+	return p->keys || (p->ops && p->ops->keys) ? 0 : -ENOKEY;
 }
 
 /**

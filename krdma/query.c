@@ -62,6 +62,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 {
 	unsigned long flags;
 
+	caps->one_sided = conn->p.security <= KRDMA_SECURITY_AUTH;
 	if (krdma_conn_is_raw(conn))
 		return;
 	caps->max_receive = conn->p.max_msg;

@@ -43,7 +43,7 @@
  * struct krdma_reconnect - a persistent connection
  * @p: parameters of each cb. Its pointers lead to @src and @private_data, and
  *	to the namespace, the domain and the keys, to which this struct holds
- *	references
+ *	references. @p.keys changes under @lock
  * @src: source address, if @p.src is set
  * @private_data: private data of the REQ, @p.private_data_len bytes
  * @dst: address of the peer
@@ -52,7 +52,7 @@
  * @min_ms: shortest wait before an attempt, in ms
  * @max_ms: longest wait before an attempt, in ms
  *
- * The members above are constant.
+ * Except for @p.keys, the members above are constant.
  *
  * @link: entry in krdma_reconnects
  * @work: makes the next attempt
@@ -307,16 +307,19 @@ static void krdma_reconnect_work(struct work_struct *work)
 {
 	struct krdma_reconnect *reconn =
 		container_of(work, struct krdma_reconnect, work.work);
-	struct krdma_params p = reconn->p;
+	struct krdma_params p;
 	struct krdma_cb *cb;
 	unsigned long flags;
 	bool may;
 	int ret;
 
 	spin_lock_irqsave(&reconn->lock, flags);
+	p = reconn->p;
 	may = reconn->state == KRDMA_RECONNECT_WAITING && !reconn->stopping;
-	if (may)
+	if (may) {
 		reconn->state = KRDMA_RECONNECT_CONNECTING;
+		krdma_keys_get(p.keys);
+	}
 	spin_unlock_irqrestore(&reconn->lock, flags);
 	/* @reconn is being stopped, or the work was queued twice. */
 	if (!may)
@@ -330,6 +333,7 @@ static void krdma_reconnect_work(struct work_struct *work)
 	 */
 	p.path_mtu = min_not_zero(p.path_mtu, (u32)reconn->peer_mtu);
 	cb = krdma_create(&p);
+	krdma_keys_put(p.keys);
 	if (IS_ERR(cb)) {
 		krdma_reconnect_over(reconn, PTR_ERR(cb));
 		return;
@@ -545,6 +549,33 @@ void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 	module_put(THIS_MODULE);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
+
+/**
+ * krdma_reconnect_set_keys - replace the keys of a persistent connection
+ * @reconn: object from krdma_reconnect_start(); no effect without a level
+ * @keys: keys for later attempts; krdma takes its own reference
+ *
+ * The present connection, or an attempt in flight, keeps its key, see
+ * krdma_keys_have().
+ *
+ * Context: any.
+ */
+void krdma_reconnect_set_keys(struct krdma_reconnect *reconn,
+			      struct krdma_keys *keys)
+{
+	struct krdma_keys *old;
+	unsigned long flags;
+
+	if (!reconn->p.security)
+		return;
+	krdma_keys_get(keys);
+	spin_lock_irqsave(&reconn->lock, flags);
+	old = reconn->p.keys;
+	reconn->p.keys = keys;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	krdma_keys_put(old);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_set_keys, KRDMA_NS);
 
 /**
  * krdma_reconnect_kick - connect now

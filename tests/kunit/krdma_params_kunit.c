@@ -53,12 +53,20 @@ static void zeroed_params_equal_null(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&p, &none, sizeof(p)), 0);
 }
 
+static struct krdma_keys *no_keys(struct krdma_cb *listen_cb,
+				  const struct sockaddr *addr,
+				  const void *data, u8 len)
+{
+	return NULL;
+}
+
 /*
  * Check levels and keys. params.c only compares the pointer to the keys with
  * NULL.
  */
 static void params_of_security_are_checked(struct kunit *test)
 {
+	struct krdma_ops ops = { };
 	struct krdma_keys *keys = (struct krdma_keys *)test;
 	struct krdma_params p = { .size = sizeof(p), .keys = keys };
 
@@ -83,6 +91,11 @@ static void params_of_security_are_checked(struct kunit *test)
 	p.security = KRDMA_SECURITY_AUTH;
 	p.keys = NULL;
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -ENOKEY);
+	/* The owner of a listener may choose the keys of each request. */
+	p.ops = &ops;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -ENOKEY);
+	ops.keys = no_keys;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
 }
 
 static void krdma_zero_sets_zero(struct kunit *test)
