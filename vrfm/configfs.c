@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "device.h"
 #include "link.h"
@@ -56,6 +57,7 @@ struct vrfm_item {
  * @addr: address, as the admin wrote it; "": none yet
  * @port: port of the peer; 0: use the port of the device
  * @overload_us: see &vrfm_peer.overload_us
+ * @keys: see &vrfm_peer.keys
  * @link: the link; NULL: the device is not enabled, or there is no address
  */
 struct vrfm_peer_item {
@@ -66,6 +68,7 @@ struct vrfm_peer_item {
 	char addr[VRFM_ADDR_TEXT];
 	u16 port;
 	u32 overload_us;
+	struct krdma_keys *keys;
 	struct vrfm_link *link;
 };
 
@@ -284,6 +287,112 @@ static ssize_t vrfm_item_direct_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, direct);
 
+static ssize_t vrfm_item_security_show(struct config_item *item, char *page)
+{
+	u32 level = READ_ONCE(to_vrfm_item(item)->params.security);
+
+	return sysfs_emit(page, "%s\n", vrfm_security_name(level));
+}
+
+static ssize_t vrfm_item_security_store(struct config_item *item,
+					const char *page, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 level;
+	int ret = vrfm_parse_security(page, &level);
+
+	ret = vrfm_item_bad(vi, "security", page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
+	if (ret)
+		return ret;
+	WRITE_ONCE(vi->params.security, level);
+	mutex_unlock(&vi->lock);
+	return len;
+}
+CONFIGFS_ATTR(vrfm_item_, security);
+
+/* Print the ids of keys, or "none". */
+static ssize_t vrfm_keys_emit(struct vrfm_item *vi,
+			      struct krdma_keys *const *place, char *page)
+{
+	u32 ids[KRDMA_KEYS_MAX];
+	unsigned int i, n = 0;
+	ssize_t len = 0;
+
+	mutex_lock(&vi->lock);
+	if (*place)
+		n = krdma_keys_ids(*place, ids);
+	mutex_unlock(&vi->lock);
+	for (i = 0; i < n; i++)
+		len += sysfs_emit_at(page, len, "%08x%c", ids[i],
+				     i + 1 < n ? ' ' : '\n');
+	return len ?: sysfs_emit(page, "none\n");
+}
+
+/*
+ * Find the keys of a description in the keyrings of this task. "none" sets
+ * *KEYS to NULL.
+ */
+static int vrfm_keys_take(const struct vrfm_item *vi, const char *page,
+			  struct krdma_keys **keys)
+{
+	char *copy, *description;
+	int ret = 0;
+
+	*keys = NULL;
+	copy = kstrdup(page, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	description = strim(copy);
+	if (!*description) {
+		ret = -EINVAL;
+	} else if (strcmp(description, "none")) {
+		*keys = krdma_keys_find(description);
+		ret = PTR_ERR_OR_ZERO(*keys);
+		if (ret)
+			pr_warn_ratelimited("%s%u: key %.*s: error %d\n",
+					    VRFM_NAME, vi->unit, 64, description,
+					    ret);
+	}
+	kfree(copy);
+	return ret;
+}
+
+static ssize_t vrfm_item_key_show(struct config_item *item, char *page)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+
+	return vrfm_keys_emit(vi, &vi->params.keys, page);
+}
+
+static ssize_t vrfm_item_key_store(struct config_item *item, const char *page,
+				   size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	struct krdma_keys *keys;
+	int ret = vrfm_keys_take(vi, page, &keys);
+
+	if (ret)
+		return ret;
+	mutex_lock(&vi->lock);
+	if (vi->vdev)
+		ret = vrfm_dev_set_keys(vi->vdev, keys);
+	if (!ret)
+		swap(vi->params.keys, keys);
+	mutex_unlock(&vi->lock);
+	krdma_keys_put(keys);
+	return ret ?: len;
+}
+
+/* The mode is 0600 instead of 0644, because the value belongs to the admin. */
+static struct configfs_attribute vrfm_item_attr_key = {
+	.ca_name = "key",
+	.ca_mode = 0600,
+	.ca_owner = THIS_MODULE,
+	.show = vrfm_item_key_show,
+	.store = vrfm_item_key_store,
+};
+
 static int vrfm_parse_port(const char *page, u16 *port)
 {
 	int ret = vrfm_is_octal(page) ? -EINVAL : kstrtou16(page, 0, port);
@@ -382,6 +491,7 @@ static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
 		.node = pi->node,
 		.any = !strcmp(pi->addr, "any"),
 		.overload_us = pi->overload_us,
+		.keys = pi->keys,
 	};
 	struct vrfm_link *link;
 	char port[8];
@@ -494,6 +604,8 @@ static struct configfs_attribute *vrfm_item_attrs[] = {
 	&vrfm_item_attr_quiet_us,
 	&vrfm_item_attr_direct,
 	&vrfm_item_attr_direct_min,
+	&vrfm_item_attr_security,
+	&vrfm_item_attr_key,
 	&vrfm_item_attr_enable,
 	NULL,
 };
@@ -609,10 +721,46 @@ static ssize_t vrfm_peer_item_overload_us_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_peer_item_, overload_us);
 
+static ssize_t vrfm_peer_item_key_show(struct config_item *item, char *page)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+
+	return vrfm_keys_emit(pi->vi, &pi->keys, page);
+}
+
+static ssize_t vrfm_peer_item_key_store(struct config_item *item,
+					const char *page, size_t len)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+	struct krdma_keys *keys;
+	int ret = vrfm_keys_take(pi->vi, page, &keys);
+
+	if (ret)
+		return ret;
+	mutex_lock(&pi->vi->lock);
+	if (pi->link)
+		ret = vrfm_peer_set_keys(pi->link, keys);
+	if (!ret)
+		swap(pi->keys, keys);
+	mutex_unlock(&pi->vi->lock);
+	krdma_keys_put(keys);
+	return ret ?: len;
+}
+
+/* As vrfm_item_attr_key. */
+static struct configfs_attribute vrfm_peer_item_attr_key = {
+	.ca_name = "key",
+	.ca_mode = 0600,
+	.ca_owner = THIS_MODULE,
+	.show = vrfm_peer_item_key_show,
+	.store = vrfm_peer_item_key_store,
+};
+
 static struct configfs_attribute *vrfm_peer_item_attrs[] = {
 	&vrfm_peer_item_attr_addr,
 	&vrfm_peer_item_attr_port,
 	&vrfm_peer_item_attr_overload_us,
+	&vrfm_peer_item_attr_key,
 	NULL,
 };
 
@@ -621,6 +769,7 @@ static void vrfm_peer_item_release(struct config_item *item)
 	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
 
 	config_item_put(&pi->vi->group.cg_item);
+	krdma_keys_put(pi->keys);
 	kfree(pi);
 }
 
@@ -692,7 +841,10 @@ static const struct config_item_type vrfm_peers_type = {
 
 static void vrfm_item_release(struct config_item *item)
 {
-	kfree(to_vrfm_item(item));
+	struct vrfm_item *vi = to_vrfm_item(item);
+
+	krdma_keys_put(vi->params.keys);
+	kfree(vi);
 }
 
 static struct configfs_item_operations vrfm_item_ops = {

@@ -165,6 +165,7 @@ static void vrfm_dev_release(struct device *dev)
 	vrfm_share_free(vdev);
 	vrfm_mem_free(&vdev->mem);
 	vrfm_status_free(vdev);
+	krdma_keys_put(vdev->params.keys);
 	kvfree(vdev->own);
 	if (!IS_ERR_OR_NULL(vdev->inode))
 		vrfm_inode_free(vdev->inode);
@@ -197,6 +198,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	if (!vdev)
 		return NULL;
 	vdev->params = *params;
+	krdma_keys_get(vdev->params.keys);
 	vdev->unit = unit;
 	rt_mutex_init(&vdev->write_lock);
 	rt_mutex_init(&vdev->waiter_lock);
@@ -265,14 +267,18 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
  *
  * Context: may sleep.
  * Return: the device, for vrfm_dev_destroy(), or an ERR_PTR: -ENOMEM; -EEXIST
- * if the number is in use.
+ * if the number is in use; -EINVAL if the level of security forbids the direct
+ * writes that the parameters demand.
  */
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params)
 {
-	struct vrfm_dev *vdev = vrfm_dev_alloc(unit, params);
-	int ret;
+	int ret = vrfm_security_judge(unit, params);
+	struct vrfm_dev *vdev;
 
+	if (ret)
+		return ERR_PTR(ret);
+	vdev = vrfm_dev_alloc(unit, params);
 	if (!vdev)
 		return ERR_PTR(-ENOMEM);
 	ret = vrfm_dev_fill(vdev);

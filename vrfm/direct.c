@@ -56,6 +56,7 @@ const char *vrfm_shown_name(enum vrfm_shown shown)
 		[VRFM_SHOWN_COPIED] = "copied",
 		[VRFM_SHOWN_LARGE] = "large",
 		[VRFM_SHOWN_NO_MEMORY] = "memory",
+		[VRFM_SHOWN_SEALED] = "sealed",
 	};
 
 	return names[shown];
@@ -343,6 +344,8 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 		return VRFM_SHOWN_OFF;
 	if (krdma_query(cb, &caps))
 		return VRFM_SHOWN_NOT_YET;
+	if (!caps.one_sided)
+		return VRFM_SHOWN_SEALED;
 	if (caps.transport == KRDMA_TRANSPORT_IWARP)
 		return VRFM_SHOWN_IWARP;
 	/*

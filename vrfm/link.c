@@ -251,6 +251,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 		.local = caps.local_mtu,
 		.peer = caps.peer_mtu,
 	};
+	link->conn.key_id = caps.key_id;
 	link->conn.cb = cb;
 	link->conn.heard = jiffies;
 	link->counts.ups++;
@@ -275,6 +276,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	pr_info_ratelimited("%s: node %u is linked\n",
 			    dev_name(&link->vdev->dev), link->peer.node);
 	vrfm_catchup_kick(link);
+	vrfm_keys_check(link);
 }
 
 /**
@@ -327,6 +329,10 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	vrfm_regs_peers(vdev, 0, -1);
 	vrfm_fault(vdev, VRFM_LCSR_SYNC_LOSS, RFM2G_EVENT_SYNC_LOSS,
 		   link->peer.node);
+	/* A message was changed, injected or lost on the network. */
+	if (reason == -EBADMSG)
+		vrfm_fault(vdev, VRFM_LCSR_BAD_DATA, RFM2G_EVENT_BAD_DATA,
+			   link->peer.node);
 	pr_info_ratelimited("%s: node %u is not linked any more\n",
 			    dev_name(&vdev->dev), link->peer.node);
 }
@@ -340,6 +346,7 @@ static void vrfm_link_free(struct vrfm_link *link)
 	kvfree(link->report.history);
 	vrfm_direct_free(link);
 	vrfm_map_free(&link->missed.map);
+	krdma_keys_put(link->peer.keys);
 	kfree(link);
 }
 
@@ -378,6 +385,7 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 		return NULL;
 	link->vdev = vdev;
 	link->peer = *peer;
+	krdma_keys_get(link->peer.keys);
 	link->rx.bad = true;
 	refcount_set(&link->refs, 1);
 	INIT_LIST_HEAD(&link->entry);

@@ -178,6 +178,7 @@ struct vrfm_placed {
  *	the memory
  * @VRFM_SHOWN_LARGE: the description of the memory does not fit into a message
  * @VRFM_SHOWN_NO_MEMORY: registering the memory failed
+ * @VRFM_SHOWN_SEALED: the level of security forbids direct writes
  * @VRFM_SHOWNS: number of values
  */
 enum vrfm_shown {
@@ -189,6 +190,7 @@ enum vrfm_shown {
 	VRFM_SHOWN_COPIED,
 	VRFM_SHOWN_LARGE,
 	VRFM_SHOWN_NO_MEMORY,
+	VRFM_SHOWN_SEALED,
 	VRFM_SHOWNS,
 };
 
@@ -307,12 +309,15 @@ struct vrfm_link_counts {
  *	any time; %VRFM_OVERLOAD_DEVICE: use the device's
  *	&vrfm_params.overload_us
  * @addr: address and port of the peer, unless @any is set
+ * @keys: keys that only this peer and this node share, with a reference; NULL:
+ *	use those of the device. Those of a link change under vrfm_dev.lock
  */
 struct vrfm_peer {
 	u32 node;
 	bool any;
 	u32 overload_us;
 	struct sockaddr_storage addr;
+	struct krdma_keys *keys;
 };
 
 /**
@@ -452,6 +457,8 @@ struct vrfm_log {
  * @reads_on: the RDMA device may read a block after its request has completed,
  *	see krdma_may_read_on()
  * @mtu: MTUs of the present or last connection
+ * @key_id: id of the key of the present or last connection, see
+ *	krdma_keys_ids(); 0 without a level
  * @heard: jiffies when the peer's last message arrived
  * @probed: jiffies when another connect request made this node probe the peer;
  *	0: not on this connection
@@ -466,6 +473,7 @@ struct vrfm_conn {
 	u32 max_msg;
 	bool reads_on;
 	struct vrfm_mtu mtu;
+	u32 key_id;
 	unsigned long heard;
 	unsigned long probed;
 };
@@ -820,6 +828,16 @@ void vrfm_resync_drop_donor(struct vrfm_link *link);
 void vrfm_resync_link_down(struct vrfm_link *link);
 bool vrfm_resync_notify(struct vrfm_link *link);
 void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run);
+
+/* security.c */
+int vrfm_security_judge(unsigned int unit, const struct vrfm_params *params);
+struct krdma_keys *vrfm_keys_get(struct vrfm_dev *vdev,
+				 const struct vrfm_peer *peer);
+struct krdma_keys *vrfm_keys_choose(struct vrfm_dev *vdev, const void *data,
+				    size_t len);
+void vrfm_keys_check(struct vrfm_link *link);
+int vrfm_dev_set_keys(struct vrfm_dev *vdev, struct krdma_keys *keys);
+int vrfm_peer_set_keys(struct vrfm_link *link, struct krdma_keys *keys);
 
 /* status.c */
 int vrfm_status_alloc(struct vrfm_dev *vdev);

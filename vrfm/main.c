@@ -52,12 +52,42 @@ static unsigned int vrfm_param_overload_us = VRFM_OVERLOAD_US_DEFAULT;
 module_param_named(overload_us, vrfm_param_overload_us, uint, 0444);
 MODULE_PARM_DESC(overload_us, "Longest wait of a write to rfm2g0 for a slow peer, in us; 0: none (100000)");
 
+static char *vrfm_param_security;
+module_param_named(security, vrfm_param_security, charp, 0444);
+MODULE_PARM_DESC(security, "Level of security of rfm2g0: none, auth, integrity or encrypt (none)");
+
+static char *vrfm_param_key;
+module_param_named(key, vrfm_param_key, charp, 0400);
+MODULE_PARM_DESC(key, "Description of the key of rfm2g0 in a keyring of the task that loads the module");
+
 static ushort vrfm_param_mode = 0660;
 module_param_named(mode, vrfm_param_mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "Permissions of all devices (0660)");
 
 /* Device that the module's parameters have created; NULL: none. */
 static struct vrfm_dev *vrfm_first;
+
+/* Read the level of security, and find the key. */
+static int vrfm_read_security(struct vrfm_params *params)
+{
+	int ret = 0;
+
+	if (vrfm_param_security &&
+	    vrfm_parse_security(vrfm_param_security, &params->security)) {
+		pr_err("security %s: not none, auth, integrity or encrypt\n",
+		       vrfm_param_security);
+		return -EINVAL;
+	}
+	if (!vrfm_param_key)
+		return 0;
+	params->keys = krdma_keys_find(vrfm_param_key);
+	if (IS_ERR(params->keys)) {
+		ret = PTR_ERR(params->keys);
+		params->keys = NULL;
+		pr_err("key %s: error %d\n", vrfm_param_key, ret);
+	}
+	return ret;
+}
 
 static int vrfm_read_params(struct vrfm_params *params)
 {
@@ -90,7 +120,7 @@ static int vrfm_read_params(struct vrfm_params *params)
 		pr_err("listen %s: not an address\n", vrfm_param_listen);
 		return -EINVAL;
 	}
-	return 0;
+	return vrfm_read_security(params);
 }
 
 /*
@@ -154,6 +184,7 @@ static int vrfm_make_first(void)
 	if (ret)
 		return ret;
 	vdev = vrfm_dev_create(0, &params);
+	krdma_keys_put(params.keys);
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
 	ret = vrfm_make_peers(vdev) ?: vrfm_dev_publish(vdev);

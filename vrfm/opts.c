@@ -210,3 +210,35 @@ int vrfm_parse_direct(const char *text, u32 *mode)
 	*mode = ret;
 	return 0;
 }
+
+static const char * const vrfm_security_names[VRFM_SECURITY_LEVELS] = {
+	"none", "auth", "integrity", "encrypt",
+};
+
+/**
+ * vrfm_security_name - return the name of a level of security
+ * @level: enum krdma_security
+ *
+ * Return: its name.
+ */
+const char *vrfm_security_name(u32 level)
+{
+	return vrfm_security_names[level];
+}
+
+/**
+ * vrfm_parse_security - parse the name of a level of security
+ * @text: "none", "auth", "integrity" or "encrypt"; may end with a newline
+ * @level: set to the enum krdma_security
+ *
+ * Return: 0; -EINVAL if the name is unknown.
+ */
+int vrfm_parse_security(const char *text, u32 *level)
+{
+	int ret = sysfs_match_string(vrfm_security_names, text);
+
+	if (ret < 0)
+		return -EINVAL;
+	*level = ret;
+	return 0;
+}

@@ -30,6 +30,8 @@
  */
 #define VRFM_DIRECT_MIN_DEFAULT SZ_16K
 #define VRFM_DIRECT_MIN_MAX SZ_64K
+/* Number of levels of security, which are enum krdma_security. */
+#define VRFM_SECURITY_LEVELS 4
 
 /**
  * enum vrfm_direct_mode - policy for direct writes into the memory of peers
@@ -65,5 +67,7 @@ int vrfm_parse_size(const char *text, u64 *size);
 int vrfm_parse_unit(const char *name, unsigned int *unit);
 int vrfm_parse_direct(const char *text, u32 *mode);
 const char *vrfm_direct_mode_name(u32 mode);
+int vrfm_parse_security(const char *text, u32 *level);
+const char *vrfm_security_name(u32 level);
 
 #endif /* VRFM_OPTS_H */

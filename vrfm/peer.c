@@ -19,6 +19,11 @@
 /* Timeout of a peer's answer to a probe, in ms. */
 #define VRFM_ALIVE_MS 1000
 #define VRFM_CONNECT_MS 5000
+/*
+ * Time limit of a peer that has not proved yet that it has the key. Until then
+ * it prevents other connections of the same id, see vrfm_peer_doubt_locked().
+ */
+#define VRFM_PROVE_MS 2000
 
 static void vrfm_own_hello(const struct vrfm_dev *vdev, u32 to,
 			   struct vrfm_hello *hello)
@@ -44,6 +49,7 @@ static void vrfm_peer_params(const struct vrfm_dev *vdev,
 		.keepalive_ms = vdev->params.keepalive_ms,
 		.connect_timeout_ms = VRFM_CONNECT_MS,
 		.domain = vdev->shares.domain,
+		.security = vdev->params.security,
 	};
 }
 
@@ -115,6 +121,19 @@ static void vrfm_reconnect_receive(struct krdma_reconnect *reconn,
 	vrfm_link_receive(krdma_reconnect_context(reconn), rx_msg);
 }
 
+/* Return the reason for which krdma has refused a connection. */
+static enum vrfm_reject vrfm_peer_refusal(int error)
+{
+	switch (error) {
+	case -EKEYREJECTED:
+		return VRFM_REJECT_KEY;
+	case -EPERM:
+		return VRFM_REJECT_SECURITY;
+	default:
+		return VRFM_REJECT_NONE;
+	}
+}
+
 static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
 				  struct krdma_cb *cb, int error)
 {
@@ -123,6 +142,11 @@ static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
 	struct krdma_reject rejected;
 
 	WRITE_ONCE(link->failure.dial_error, error);
+	why = vrfm_peer_refusal(error);
+	if (why) {
+		vrfm_peer_log(link, why, "not linked");
+		return;
+	}
 	if (krdma_get_reject(cb, &rejected))
 		why = vrfm_reject_decode(rejected.private_data,
 					 rejected.private_data_len);
@@ -145,7 +169,7 @@ static const struct krdma_reconnect_ops vrfm_reconnect_ops = {
 
 static int vrfm_peer_dial(struct vrfm_link *link)
 {
-	const struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_dev *vdev = link->vdev;
 	struct sockaddr_storage src = vdev->params.listen;
 	const struct krdma_reconnect_params owner = {
 		.size = sizeof(owner),
@@ -162,12 +186,15 @@ static int vrfm_peer_dial(struct vrfm_link *link)
 	vrfm_peer_params(vdev, &params);
 	params.private_data = &wire;
 	params.private_data_len = sizeof(wire);
+	if (params.security)
+		params.keys = vrfm_keys_get(vdev, &link->peer);
 	/* The peer knows this node by its address; the port does not matter. */
 	((struct sockaddr_in *)&src)->sin_port = 0;
 	if (src.ss_family == link->peer.addr.ss_family)
 		params.src = (struct sockaddr *)&src;
 	reconn = krdma_reconnect_start((struct sockaddr *)&link->peer.addr,
 				       &params, &owner);
+	krdma_keys_put(params.keys);
 	if (IS_ERR(reconn))
 		return PTR_ERR(reconn);
 	link->reconn = reconn;
@@ -239,11 +266,17 @@ static void vrfm_peer_ask(struct vrfm_link *link)
  * the lives differ, the peer has restarted, or two nodes have the same id. The
  * caller then probes the earlier connection, which is ended only if the probe
  * times out.
+ *
+ * With a level, the request is not proved: its sender may have recorded it. So
+ * the request ends nothing by what it says. A connection that is not
+ * established yet keeps its place until VRFM_PROVE_MS are over, and a link is
+ * probed.
  */
 static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
 {
 	bool same = !link->conn.cb || hello->epoch == link->conn.peer_epoch;
+	bool proved = !link->vdev->params.security;
 	unsigned long probed = link->conn.probed;
 	bool silent = time_before(link->conn.heard, probed);
 	bool late = time_after(jiffies,
@@ -252,7 +285,8 @@ static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 	lockdep_assert_held(&link->lock);
 	if (!same && probed && !silent)
 		return VRFM_REJECT_TWICE;
-	if (same || (probed && silent && late))
+	if ((same && proved) ||
+	    (link->conn.cb && probed && silent && late))
 		krdma_disconnect(link->conn.incoming);
 	return VRFM_REJECT_BUSY;
 }
@@ -298,32 +332,40 @@ static void vrfm_stranger_forget(struct vrfm_dev *vdev,
 	spin_unlock_bh(&vdev->lock);
 }
 
-/* Refuse a connection. Log the first refusal of an address for a reason. */
-static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
-				 enum vrfm_reject why)
+/* Count a refusal. Log the first refusal of an address for a reason. */
+static void vrfm_stranger_note(struct vrfm_dev *vdev,
+			       const struct sockaddr_storage *addr,
+			       enum vrfm_reject why)
 {
 	struct vrfm_stranger *stranger = vdev->strangers;
 	const struct vrfm_stranger *end = stranger + VRFM_STRANGERS;
-	struct sockaddr_storage addr = { };
 	bool news;
 
-	krdma_peer_addr(cb, &addr);
 	spin_lock_bh(&vdev->lock);
 	vdev->refused++;
 	while (stranger < end && (stranger->why != why ||
-				  !vrfm_same_host(&stranger->addr, &addr)))
+				  !vrfm_same_host(&stranger->addr, addr)))
 		stranger++;
 	news = stranger == end;
 	if (news) {
 		stranger = &vdev->strangers[vdev->nstrangers++ % VRFM_STRANGERS];
-		stranger->addr = addr;
+		stranger->addr = *addr;
 		stranger->why = why;
 	}
 	spin_unlock_bh(&vdev->lock);
 	if (news)
 		pr_warn_ratelimited("%s: %pISpc: refused: %s\n",
-				    dev_name(&vdev->dev), &addr,
+				    dev_name(&vdev->dev), addr,
 				    vrfm_reject_text(why));
+}
+
+static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
+				 enum vrfm_reject why)
+{
+	struct sockaddr_storage addr = { };
+
+	krdma_peer_addr(cb, &addr);
+	vrfm_stranger_note(vdev, &addr, why);
 	vrfm_peer_refuse(cb, why);
 }
 
@@ -396,6 +438,44 @@ static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 		vrfm_link_put(link);
 }
 
+static struct krdma_keys *vrfm_listen_keys(struct krdma_cb *listen_cb,
+					   const struct sockaddr *addr,
+					   const void *data, u8 len)
+{
+	return vrfm_keys_choose(listen_cb->context, data, len);
+}
+
+/* Count and log a request that krdma has refused because of its key or level. */
+static void vrfm_listen_refused(struct krdma_cb *listen_cb,
+				const struct sockaddr *addr, const void *data,
+				u8 len, int error)
+{
+	enum vrfm_reject why = vrfm_peer_refusal(error);
+	struct vrfm_hello own = { }, hello = { .node = VRFM_NODES };
+	struct vrfm_dev *vdev = listen_cb->context;
+	struct sockaddr_storage from = { };
+	struct vrfm_link *link;
+
+	if (!why)
+		return;
+	memcpy(&from, addr, addr->sa_family == AF_INET ?
+	       sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+	vrfm_stranger_note(vdev, &from, why);
+	vrfm_hello_decode(data, len, &own, &hello);
+	/* Record for the statistics why it was refused. */
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry) {
+		if (link->peer.node != hello.node ||
+		    !(link->peer.any || vrfm_same_host(&link->peer.addr, &from)))
+			continue;
+		spin_lock_bh(&link->lock);
+		if (!link->conn.cb)
+			link->failure.rejected = why;
+		spin_unlock_bh(&link->lock);
+	}
+	rcu_read_unlock();
+}
+
 static void vrfm_listen_connected(struct krdma_cb *cb, int error)
 {
 	struct vrfm_link *link = cb->context;
@@ -427,6 +507,8 @@ static void vrfm_listen_closing(struct krdma_cb *cb, int reason)
 
 static const struct krdma_ops vrfm_listen_ops = {
 	.request = vrfm_listen_request,
+	.keys = vrfm_listen_keys,
+	.refused = vrfm_listen_refused,
 	.connected = vrfm_listen_connected,
 	.receive = vrfm_listen_receive,
 	.closing = vrfm_listen_closing,
@@ -439,6 +521,7 @@ static int vrfm_peer_listen(struct vrfm_dev *vdev)
 {
 	struct sockaddr_storage src = vdev->params.listen;
 	struct krdma_params params;
+	int ret;
 
 	if (vdev->listener)
 		return 0;
@@ -451,8 +534,14 @@ static int vrfm_peer_listen(struct vrfm_dev *vdev)
 	params.backlog = RFM2G_NODE_MAX + 1;
 	params.ops = &vrfm_listen_ops;
 	params.context = vdev;
-	return krdma_listen_params((struct sockaddr *)&src, &params,
-				   &vdev->listener);
+	if (params.security) {
+		params.connect_timeout_ms = VRFM_PROVE_MS;
+		params.keys = vrfm_keys_get(vdev, NULL);
+	}
+	ret = krdma_listen_params((struct sockaddr *)&src, &params,
+				  &vdev->listener);
+	krdma_keys_put(params.keys);
+	return ret;
 }
 
 /* ---- life ---- */
@@ -549,6 +638,11 @@ static int vrfm_peer_judge(const struct vrfm_dev *vdev,
 			dev_name(&vdev->dev), peer->node);
 		return -EDESTADDRREQ;
 	}
+	if (vdev->params.security && !peer->keys && !vdev->params.keys) {
+		pr_warn("%s: peer %u: there is no key for it\n",
+			dev_name(&vdev->dev), peer->node);
+		return -ENOKEY;
+	}
 	return 0;
 }
 
@@ -560,7 +654,8 @@ static int vrfm_peer_judge(const struct vrfm_dev *vdev,
  * Context: may sleep; not concurrently for one device.
  * Return: link for vrfm_peer_remove(), or an ERR_PTR: -EINVAL: the id is in use
  * (not -EEXIST, which modprobe takes for success), or is that of this node;
- * -EDESTADDRREQ: this node must connect, but the peer has no address; -ENOMEM;
+ * -EDESTADDRREQ: this node must connect, but the peer has no address; -ENOKEY:
+ * the device has a level of security, but there is no key for the peer; -ENOMEM;
  * or an error of beginning to connect or listen.
  */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,

@@ -39,7 +39,9 @@ static void vrfm_state_take(struct vrfm_link *link,
 	BUILD_BUG_ON((int)VRFM_PEER_SYNCING != (int)VRFM_SYNCING);
 	BUILD_BUG_ON((int)VRFM_REFUSAL_SIZE != (int)VRFM_REJECT_SIZE);
 	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY != (int)VRFM_REJECT_BUSY);
-	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_SECURITY != (int)VRFM_REJECT_SECURITY);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_SECURITY + 1 != (int)VRFM_REJECTS);
+	BUILD_BUG_ON((int)VRFM_SECURITY_ENCRYPT != (int)KRDMA_SECURITY_ENCRYPT);
 	spin_lock_bh(&link->lock);
 	*state = (struct vrfm_peer_state){
 		.node = peer->node,
@@ -60,6 +62,7 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.path_mtu = link->conn.mtu.path,
 		.local_mtu = link->conn.mtu.local,
 		.peer_mtu = link->conn.mtu.peer,
+		.security = link->vdev->params.security,
 	};
 	if (READ_ONCE(link->missed.lost))
 		state->flags |= VRFM_PEER_MISSES_ALL;
@@ -68,6 +71,7 @@ static void vrfm_state_take(struct vrfm_link *link,
 				 link->failure.down_error);
 		state->refusal = link->failure.rejected;
 	} else {
+		state->key_id = link->conn.key_id;
 		if (link->rx.synced)
 			state->flags |= VRFM_PEER_SYNCED;
 		if (vrfm_state_same_image(link))

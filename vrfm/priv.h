@@ -61,6 +61,7 @@
 struct dentry;
 struct krdma_cb;
 struct krdma_domain;
+struct krdma_keys;
 struct krdma_region;
 struct vrfm_diff;
 struct vrfm_link;
@@ -90,6 +91,9 @@ struct vrfm_twin;
  *	write-protected, in us
  * @direct: policy for direct writes: enum vrfm_direct_mode
  * @direct_min: size of the smallest block that is written directly, in bytes
+ * @security: level of security: enum krdma_security
+ * @keys: keys for peers without keys of their own, with a reference; NULL:
+ *	none. Those of a device change under vrfm_dev.lock
  */
 struct vrfm_params {
 	u32 node;
@@ -105,6 +109,8 @@ struct vrfm_params {
 	u32 quiet_us;
 	u32 direct;
 	u32 direct_min;
+	u32 security;
+	struct krdma_keys *keys;
 };
 
 /**
@@ -411,7 +417,7 @@ struct vrfm_shares {
  * @watchers: list of tasks that wait until a part of the memory changes
  * @nwatchers: number of entries in @watchers; read under the lock of a page
  * @lock: protects @events, @regs, @opens, @bar_files, @refused, @strangers,
- *	@nrings, and changes of @rings
+ *	@nrings, changes of @rings, &vrfm_params.keys and &vrfm_peer.keys
  * @events: state of each type of event, indexed by enum rfm2g_event
  * @regs: state behind the registers
  * @opens: number of open files

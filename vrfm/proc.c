@@ -35,6 +35,7 @@ static const char * const vrfm_event_name[RFM2G_EVENTS] = {
  * @direct: this node may write directly into the peer's memory
  * @shown: whether the peer may write directly into this node's memory
  * @mtu: path MTUs
+ * @key_id: id of the key of the connection; 0: not connected, or no level
  * @counts: statistics
  */
 struct vrfm_proc_link {
@@ -46,6 +47,7 @@ struct vrfm_proc_link {
 	bool direct;
 	enum vrfm_shown shown;
 	struct vrfm_mtu mtu;
+	u32 key_id;
 	struct vrfm_link_counts counts;
 };
 
@@ -67,17 +69,18 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		.direct = link->direct.remote,
 		.shown = link->direct.shown,
 		.mtu = link->conn.mtu,
+		.key_id = link->conn.cb ? link->conn.key_id : 0,
 		.counts = link->counts,
 	};
 	spin_unlock_bh(&link->lock);
-	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s path_mtu %u local_mtu %u peer_mtu %u\n",
+	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s path_mtu %u local_mtu %u peer_mtu %u key %08x\n",
 		   link->peer.node, vrfm_link_state_name(is.state),
 		   is.missed, is.lost ? "+" : "", is.lag, is.synced,
 		   is.counts.ups, is.counts.messages, is.counts.received,
 		   is.counts.overloads, is.counts.protocol,
 		   is.counts.events_dropped, is.direct, is.counts.directs,
 		   vrfm_shown_name(is.shown), is.mtu.path, is.mtu.local,
-		   is.mtu.peer);
+		   is.mtu.peer, is.key_id);
 }
 
 static void vrfm_proc_event(struct seq_file *m, struct vrfm_dev *vdev,
@@ -110,9 +113,10 @@ static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 	opens = vdev->opens;
 	refused = vdev->refused;
 	spin_unlock_bh(&vdev->lock);
-	seq_printf(m, "%s node %u network %u size %llu opens %u refused %llu\n",
+	seq_printf(m, "%s node %u network %u size %llu opens %u refused %llu security %s\n",
 		   dev_name(&vdev->dev), vdev->params.node,
-		   vdev->params.network, vdev->params.size, opens, refused);
+		   vdev->params.network, vdev->params.size, opens, refused,
+		   vrfm_security_name(vdev->params.security));
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		vrfm_proc_event(m, vdev, type);
 	/*

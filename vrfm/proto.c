@@ -124,6 +124,8 @@ const char *vrfm_reject_text(enum vrfm_reject why)
 		[VRFM_REJECT_UNKNOWN] = "no such node at that address is a peer",
 		[VRFM_REJECT_TWICE] = "another node with that id is linked",
 		[VRFM_REJECT_BUSY] = "the last link is about to end",
+		[VRFM_REJECT_KEY] = "it has another key",
+		[VRFM_REJECT_SECURITY] = "it has another security level",
 	};
 
 	return why < ARRAY_SIZE(texts) ? texts[why] : "an unknown reason";

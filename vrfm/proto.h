@@ -334,6 +334,9 @@ struct vrfm_hello {
  *	probe
  * @VRFM_REJECT_BUSY: the former connection of the peer has not ended yet, so
  *	the peer must try again later
+ * @VRFM_REJECT_KEY: the node has another key. krdma rejects the node, so no node
+ *	sends this reason, nor the next one
+ * @VRFM_REJECT_SECURITY: the node has another level of security
  * @VRFM_REJECTS: number of reasons
  */
 enum vrfm_reject {
@@ -346,6 +349,8 @@ enum vrfm_reject {
 	VRFM_REJECT_UNKNOWN,
 	VRFM_REJECT_TWICE,
 	VRFM_REJECT_BUSY,
+	VRFM_REJECT_KEY,
+	VRFM_REJECT_SECURITY,
 	VRFM_REJECTS,
 };
 

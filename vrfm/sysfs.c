@@ -40,6 +40,15 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
+static ssize_t security_show(struct device *dev, struct device_attribute *attr,
+			     char *buf)
+{
+	u32 level = vrfm_dev_of(dev)->params.security;
+
+	return sysfs_emit(buf, "%s\n", vrfm_security_name(level));
+}
+static DEVICE_ATTR_RO(security);
+
 static ssize_t state_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
 {
@@ -154,6 +163,7 @@ static struct attribute *vrfm_dev_attrs[] = {
 	&dev_attr_node_id.attr,
 	&dev_attr_network.attr,
 	&dev_attr_size.attr,
+	&dev_attr_security.attr,
 	&dev_attr_state.attr,
 	&dev_attr_peers.attr,
 	&dev_attr_peers_lag.attr,

@@ -132,6 +132,8 @@ enum vrfm_peer_link {
  *	configured peer
  * @VRFM_REFUSAL_TWICE: another node with the peer's id is connected
  * @VRFM_REFUSAL_BUSY: the previous connection has not ended yet
+ * @VRFM_REFUSAL_KEY: the peer has another key
+ * @VRFM_REFUSAL_SECURITY: the peer has another level of security
  *
  * Later versions may add further reasons.
  */
@@ -145,6 +147,22 @@ enum vrfm_refusal {
 	VRFM_REFUSAL_UNKNOWN,
 	VRFM_REFUSAL_TWICE,
 	VRFM_REFUSAL_BUSY,
+	VRFM_REFUSAL_KEY,
+	VRFM_REFUSAL_SECURITY,
+};
+
+/**
+ * enum vrfm_security - level of security of a device, and of all its peers
+ * @VRFM_SECURITY_NONE: a peer is what it says itself
+ * @VRFM_SECURITY_AUTH: peers prove that they have the key
+ * @VRFM_SECURITY_INTEGRITY: messages are protected against changes as well
+ * @VRFM_SECURITY_ENCRYPT: messages are encrypted as well
+ */
+enum vrfm_security {
+	VRFM_SECURITY_NONE,
+	VRFM_SECURITY_AUTH,
+	VRFM_SECURITY_INTEGRITY,
+	VRFM_SECURITY_ENCRYPT,
 };
 
 /**
@@ -178,6 +196,9 @@ enum vrfm_refusal {
  * @local_mtu: largest path MTU of this host's interface in bytes; 0: not known
  * @peer_mtu: largest path MTU of the peer's interface in bytes; 0: not known.
  *	If it differs from @local_mtu, the two interfaces have different MTUs
+ * @security: level of security of the device: enum vrfm_security
+ * @key_id: id of the key of the present connection; 0: not connected, or no
+ *	level
  *
  * Later versions may append members, see &vrfm_peers.peer_size.
  */
@@ -206,6 +227,8 @@ struct vrfm_peer_state {
 	__u32 path_mtu;
 	__u32 local_mtu;
 	__u32 peer_mtu;
+	__u32 security;
+	__u32 key_id;
 };
 
 /* Minimum of &vrfm_peers.peer_size: the size in the first version. */

@@ -494,6 +494,24 @@ rfm_own() {
 	/add/own "$RFM" "$@"
 }
 
+# add_key TYPE DESCRIPTION LETTERS [LENGTH]: add a key to the keyring of the user's session, or replace its payload: LENGTH
+# times (32) each of LETTERS. The function makes the system call, because keyctl may not be installed.
+add_key() {
+	python3 - "$@" <<'PYTHON'
+import ctypes, sys
+kind, name, letters, length = [*sys.argv[1:], "32"][:4]
+number = 248  # add_key on x86-64
+libc = ctypes.CDLL(None, use_errno=True)
+payload = b"".join(letter.encode() * int(length) for letter in letters)
+sys.exit(libc.syscall(number, kind.encode(), name.encode(), payload, len(payload), -5) < 0)
+PYTHON
+}
+
+# key_id LETTER: print the id of the key that LETTER fills, see krdma_keys_ids().
+key_id() {
+	python3 -c "import hashlib, sys; print(hashlib.blake2s(b'krdma 2 id', key=sys.argv[1].encode() * 32, digest_size=4).hexdigest())" "$1"
+}
+
 # rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with its peers. The node ids of vrfm are
 # the numbers of the test nodes. All nodes can use the same port, because nodes that share a kernel have different
 # addresses.

@@ -192,6 +192,28 @@ static void direct_accepts_auto_on_off_only(struct kunit *test)
 				    -EINVAL, "%s", others[i]);
 }
 
+static void security_accepts_names_of_levels_only(struct kunit *test)
+{
+	static const char * const others[] = {
+		"", "\n", "non", "auth encrypt", "AUTH", "0", "1", "yes", "authh",
+	};
+	u32 i, level;
+
+	for (i = 0; i < VRFM_SECURITY_LEVELS; i++) {
+		level = ~i;
+		KUNIT_EXPECT_EQ(test,
+				vrfm_parse_security(vrfm_security_name(i),
+						    &level), 0);
+		KUNIT_EXPECT_EQ(test, level, i);
+	}
+	KUNIT_EXPECT_EQ(test, vrfm_parse_security("encrypt\n", &level), 0);
+	KUNIT_EXPECT_EQ(test, level, 3U);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_parse_security(others[i], &level),
+				    -EINVAL, "%s", others[i]);
+}
+
 static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(size_accepts_suffixes),
 	KUNIT_CASE(size_refuses_invalid_number),
@@ -203,6 +225,7 @@ static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(peer_refuses_invalid_text),
 	KUNIT_CASE(peer_id_refuses_out_of_range),
 	KUNIT_CASE(direct_accepts_auto_on_off_only),
+	KUNIT_CASE(security_accepts_names_of_levels_only),
 	{ }
 };
 

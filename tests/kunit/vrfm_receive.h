@@ -54,6 +54,12 @@
 #define krdma_get fuzz_get
 #define krdma_put fuzz_put
 #define krdma_listen_params fuzz_listen_params
+/* A test sets the keys, and whether they contain the key of a connection. */
+#define krdma_keys_get fuzz_keys_get
+#define krdma_keys_put fuzz_keys_put
+#define krdma_keys_have fuzz_keys_have
+#define krdma_set_keys fuzz_set_keys
+#define krdma_reconnect_set_keys fuzz_reconnect_set_keys
 
 #include <linux/lockdep.h>
 #include <linux/rtmutex.h>
@@ -152,6 +158,8 @@ static u64 fuzz_cmpxchg64(u64 *at, u64 old, u64 new)
 #include "../../vrfm/mem.c"
 #include "../../vrfm/link_log.c"
 #include "../../vrfm/donor.c"
+#include "../../vrfm/opts.c"
+#include "../../vrfm/security.c"
 #include "../../vrfm/stage.c"
 #include "../../vrfm/status.c"
 #include "../../vrfm/queue.c"
@@ -278,6 +286,36 @@ fuzz_reconnect_start(const struct sockaddr *dst,
 }
 
 void fuzz_reconnect_stop(struct krdma_reconnect *reconn)
+{
+}
+
+/* References to keys that the files have taken and not put. */
+static int fuzz_keys_refs;
+/* Result of krdma_keys_have(). */
+static bool fuzz_keys_fit = true;
+
+struct krdma_keys *fuzz_keys_get(struct krdma_keys *keys)
+{
+	fuzz_keys_refs += !!keys;
+	return keys;
+}
+
+void fuzz_keys_put(struct krdma_keys *keys)
+{
+	fuzz_keys_refs -= !!keys;
+}
+
+bool fuzz_keys_have(const struct krdma_keys *keys, const struct krdma_cb *cb)
+{
+	return fuzz_keys_fit;
+}
+
+void fuzz_set_keys(struct krdma_cb *listen_cb, struct krdma_keys *keys)
+{
+}
+
+void fuzz_reconnect_set_keys(struct krdma_reconnect *reconn,
+			     struct krdma_keys *keys)
 {
 }
 

@@ -1963,7 +1963,121 @@ static void peers_are_removed_in_one_grace_period(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&f->vdev->links));
 }
 
+/* Let a request of EPOCH arrive while the link has a connection. */
+static enum vrfm_reject doubt(struct fuzz *f, u64 epoch)
+{
+	const struct vrfm_hello hello = { .node = 2, .epoch = epoch };
+	enum vrfm_reject why;
+
+	fuzz_disconnects = 0;
+	spin_lock_bh(&f->link->lock);
+	why = vrfm_peer_doubt_locked(f->link, &hello);
+	spin_unlock_bh(&f->link->lock);
+	return why;
+}
+
+static void unproved_request_ends_no_connection(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_conn *conn = &f->link->conn;
+
+	conn->peer_epoch = 7;
+	conn->heard = jiffies;
+	/* Without a level, the peer has lost its connection. */
+	KUNIT_EXPECT_EQ(test, doubt(f, 7), VRFM_REJECT_BUSY);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 1U);
+	f->vdev->params.security = KRDMA_SECURITY_AUTH;
+	KUNIT_EXPECT_EQ(test, doubt(f, 7), VRFM_REJECT_BUSY);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 0U);
+	/* The peer has not answered for a second. */
+	conn->probed = jiffies - 2 * HZ;
+	conn->heard = conn->probed - 1;
+	KUNIT_EXPECT_EQ(test, doubt(f, 7), VRFM_REJECT_BUSY);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 1U);
+	/* A connection that is not established yet keeps its place. */
+	conn->cb = NULL;
+	KUNIT_EXPECT_EQ(test, doubt(f, 8), VRFM_REJECT_BUSY);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 0U);
+	f->vdev->params.security = KRDMA_SECURITY_NONE;
+	KUNIT_EXPECT_EQ(test, doubt(f, 8), VRFM_REJECT_BUSY);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 1U);
+}
+
+static void connection_with_invalid_key_ends(struct kunit *test)
+{
+	/* Only the address of the keys matters. */
+	struct krdma_keys *keys = (struct krdma_keys *)test;
+	struct fuzz *f = test->priv;
+
+	fuzz_disconnects = 0;
+	vrfm_keys_check(f->link);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 0U);
+	fuzz_keys_fit = false;
+	KUNIT_EXPECT_EQ(test, vrfm_dev_set_keys(f->vdev, keys), 0);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 1U);
+	KUNIT_EXPECT_EQ(test, vrfm_peer_set_keys(f->link, keys), 0);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, 2U);
+	fuzz_keys_fit = true;
+	KUNIT_EXPECT_EQ(test, fuzz_keys_refs, 2);
+	f->vdev->params.security = KRDMA_SECURITY_AUTH;
+	/* The peer keeps at least one key. */
+	KUNIT_EXPECT_EQ(test, vrfm_dev_set_keys(f->vdev, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_peer_set_keys(f->link, NULL), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, vrfm_dev_set_keys(f->vdev, keys), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_peer_set_keys(f->link, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_dev_set_keys(f->vdev, NULL), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, fuzz_keys_refs, 1);
+	f->vdev->params.security = KRDMA_SECURITY_NONE;
+	KUNIT_EXPECT_EQ(test, vrfm_dev_set_keys(f->vdev, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fuzz_keys_refs, 0);
+}
+
+/* The keys are those of the node that the request names. */
+static void keys_of_peer_come_before_keys_of_device(struct kunit *test)
+{
+	struct krdma_keys *device = (struct krdma_keys *)test;
+	struct krdma_keys *own = (struct krdma_keys *)test->priv;
+	struct vrfm_hello hello = { .network = 1 };
+	struct fuzz *f = test->priv;
+	struct vrfm_wire_hello wire;
+
+	f->vdev->params.keys = device;
+	f->link->peer.keys = own;
+	hello.node = f->link->peer.node;
+	vrfm_hello_encode(&wire, &hello);
+	KUNIT_EXPECT_PTR_EQ(test, own,
+			    vrfm_keys_choose(f->vdev, &wire, sizeof(wire)));
+	hello.node++;
+	vrfm_hello_encode(&wire, &hello);
+	KUNIT_EXPECT_PTR_EQ(test, device,
+			    vrfm_keys_choose(f->vdev, &wire, sizeof(wire)));
+	KUNIT_EXPECT_PTR_EQ(test, device, vrfm_keys_choose(f->vdev, NULL, 0));
+	f->vdev->params.keys = NULL;
+	KUNIT_EXPECT_PTR_EQ(test, NULL,
+			    (void *)vrfm_keys_choose(f->vdev, NULL, 0));
+	f->link->peer.keys = NULL;
+	fuzz_keys_refs = 0;
+}
+
+static void changed_message_raises_bad_data(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	fuzz_faults = 0;
+	vrfm_link_down(f->link, -ECONNRESET);
+	KUNIT_EXPECT_EQ(test, fuzz_faults, 0U);
+	f->link->conn.cb = &f->cb;
+	vrfm_link_down(f->link, -EBADMSG);
+	KUNIT_EXPECT_EQ(test, fuzz_faults, 1U);
+	/* SYNC_LOSS is not an event that a message can raise. */
+	fuzz_wrong_events = 0;
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(unproved_request_ends_no_connection),
+	KUNIT_CASE(connection_with_invalid_key_ends),
+	KUNIT_CASE(keys_of_peer_come_before_keys_of_device),
+	KUNIT_CASE(changed_message_raises_bad_data),
 	KUNIT_CASE(wait_for_room_is_overload_us_exactly),
 	KUNIT_CASE(flush_timeout_is_exact),
 	KUNIT_CASE(wait_restarts_for_link_that_fills_up),

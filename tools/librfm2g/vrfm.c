@@ -19,7 +19,10 @@ _Static_assert(offsetof(RFM2GXPEER, Address) ==
 	       offsetof(struct vrfm_peer_state, address), "address");
 _Static_assert(offsetof(RFM2GXPEER, Refusal) ==
 	       offsetof(struct vrfm_peer_state, refusal), "refusal");
-_Static_assert((int)RFM2GX_REFUSED_BUSY == (int)VRFM_REFUSAL_BUSY, "refused");
+_Static_assert((int)RFM2GX_REFUSED_SECURITY == (int)VRFM_REFUSAL_SECURITY,
+	       "refused");
+_Static_assert(offsetof(RFM2GXPEER, KeyId) ==
+	       offsetof(struct vrfm_peer_state, key_id), "key");
 _Static_assert(RFM2GX_FOREVER == VRFM_FOREVER, "forever");
 _Static_assert(RFM2GX_WATCH_MAX == VRFM_WATCH_MAX, "watch");
 _Static_assert((int)RFM2GX_READY == (int)VRFM_PEER_READY, "ready");

@@ -49,6 +49,8 @@ const char *ctl_why(const struct vrfm_peer_state *peer)
 		[VRFM_REFUSAL_UNKNOWN] = "refused: no such node at that address is a peer",
 		[VRFM_REFUSAL_TWICE] = "refused: another node with that id is linked",
 		[VRFM_REFUSAL_BUSY] = "the last link is about to end",
+		[VRFM_REFUSAL_KEY] = "it has another key",
+		[VRFM_REFUSAL_SECURITY] = "it has another security level",
 	};
 
 	if (peer->refusal && peer->refusal < sizeof(texts) / sizeof(*texts))

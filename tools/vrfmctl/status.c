@@ -59,7 +59,11 @@ static void ctl_json_pairs(char **words, int n)
 
 	for (i = 0; i + 1 < n; i += 2) {
 		printf(",\"%s\":", words[i]);
-		ctl_json_value(words[i + 1]);
+		/* The digits of an id could look like a number. */
+		if (!strcmp(words[i], "key"))
+			printf("\"%s\"", words[i + 1]);
+		else
+			ctl_json_value(words[i + 1]);
 	}
 	if (i < n)
 		printf(",\"%s\":true", words[i]);

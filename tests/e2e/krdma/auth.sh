@@ -19,8 +19,6 @@
 network_ready
 mount_debugfs
 server=$(addr4 1)
-# Ids of the keys A and B, which the letter fills, see krdma_keys_ids().
-id_of() { python3 -c "import hashlib, sys; print(hashlib.blake2s(b'krdma 2 id', key=sys.argv[1].encode() * 32, digest_size=4).hexdigest())" "$1"; }
 
 # reason ERRNO: print the errno that a client gets if the server rejects it with ERRNO. On siw a reject has no reason.
 reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
@@ -98,10 +96,10 @@ connected() {
 	fails 0 7004 "a server with callbacks accepts the key" security=1 keys=A
 	expect 0 connect q "$server" 7000 security=1 keys=A
 	expect 0 query q
-	[[ $kt_text == *version=2\ *"security=1 key=$(id_of A)" ]]
+	[[ $kt_text == *version=2\ *"security=1 key=$(key_id A)" ]]
 	ok $? "a query shows the level and the id of the key: $kt_text"
 	line=$(grep ' client ' /sys/kernel/debug/krdma/connections)
-	[[ $line == *" auth $(id_of A)" ]]
+	[[ $line == *" auth $(key_id A)" ]]
 	ok $? "debugfs shows the level and the id of the key: $line"
 	expect 0 release q
 	expect 0 connect q "$server" 7001
@@ -176,24 +174,10 @@ again() {
 	done
 }
 
-# shellcheck disable=SC2317 # called by check
-# add_key TYPE DESCRIPTION BYTE LENGTH: add a key with LENGTH times BYTE to the keyring of the user's session, by the
-# system call, because keyctl may not be installed.
-add_key() {
-	python3 - "$@" <<'PYTHON'
-import ctypes, os, sys
-kind, name, byte, length = sys.argv[1:]
-number = 248  # add_key on x86-64
-libc = ctypes.CDLL(None, use_errno=True)
-payload = byte.encode() * int(length)
-sys.exit(libc.syscall(number, kind.encode(), name.encode(), payload, len(payload), -5) < 0)
-PYTHON
-}
-
 keyring() {
 	expect ENOKEY connect k "$server" 7000 security=1 keyring=krdma:absent
-	check "a logon key is added" add_key logon krdma:a A 32
-	check "a user key is added" add_key user krdma:u A 32
+	check "a logon key is added" add_key logon krdma:a A
+	check "a user key is added" add_key user krdma:u A
 	check "a key of another length is added" add_key user krdma:short A 31
 	works 7000 "a logon key is found" security=1 keyring=krdma:a
 	works 7000 "a user key is found" security=1 keyring=krdma:u

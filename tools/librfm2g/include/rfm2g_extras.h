@@ -372,7 +372,9 @@ typedef enum rfm2gxRefusal {
 	RFM2GX_REFUSED_NODE,		/* it has the same node ID */
 	RFM2GX_REFUSED_UNKNOWN,		/* no peer has this ID and address */
 	RFM2GX_REFUSED_TWICE,		/* a linked node has the same ID */
-	RFM2GX_REFUSED_BUSY		/* the previous link is closing */
+	RFM2GX_REFUSED_BUSY,		/* the previous link is closing */
+	RFM2GX_REFUSED_KEY,		/* it has another key */
+	RFM2GX_REFUSED_SECURITY		/* it has another security level */
 } RFM2GXREFUSAL;
 
 /* Bits of RFM2GXPEER.Flags. */
@@ -408,6 +410,8 @@ typedef struct rfm2gxPeer {
 	RFM2G_UINT32 PathMtu;		/* MTU of the connection; 0: unknown */
 	RFM2G_UINT32 LocalMtu;		/* MTU limit of this host's interface */
 	RFM2G_UINT32 PeerMtu;		/* MTU limit of the peer's interface */
+	RFM2G_UINT32 Security;		/* level of security, 0: none */
+	RFM2G_UINT32 KeyId;		/* id of the link's key; 0: none */
 } RFM2GXPEER;
 
 /* Image of the memory, which nodes copy from each other. */
