@@ -43,7 +43,7 @@ BENCH = TOP / "tools/bench"
 # the installed tools, and the samples.
 BROUGHT = ("programs", "narrow", "verbs", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
-        "guarantees"}
+        "guarantees", "security"}
 HEADER_LINES = 60
 # Duration of the longer run that the key "lasting" requests for a scenario, in seconds.
 LASTING = 600
@@ -251,12 +251,26 @@ def packages_of(values):
     return (*groups, "drawing") if "../../tools/krping" in values.get("add", "").split() else groups
 
 
-def scenario(path, values, place, long=True, tour="", lasting=0):
-    """Return the part for a scenario on a kernel.  If LASTING is not 0, the scenario runs for that many seconds."""
+def level_file(level):
+    """Return a file that tells a scenario its level of security.  lib.sh reads it."""
+    folder = cache.root() / "security" / level
+    with cache.making(folder) as needed:
+        if needed:
+            (folder / "security").write_text(f"{level}\n", encoding="ascii")
+    return folder / "security"
+
+
+def scenario(path, values, place, long=True, tour="", lasting=0, level=""):
+    """Return the part for a scenario on a kernel.  If LASTING is not 0, the scenario runs for that many seconds.
+
+    LEVEL: level of security of its devices.
+    """
     timeout = patience(values, place) + lasting
     kernel = place.partition("/")[0]
     argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()],
                     values.get("nodes", 2))
+    if level:
+        argv += ["--add", level_file(level)]
     for option in ("append", "mem"):
         if option in values:
             argv += [f"--{option}", values[option]]
@@ -265,7 +279,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
     else:
         script = [path, lasting] if lasting else [path]
         run = with_programs(brought([values]), kernel, argv, script, timeout + SLACK)
-    name = part_name(path.stem, place) + ("-lasting" if lasting else "")
+    name = part_name(path.stem, place) + ("-lasting" if lasting else "") + (f"-{level}" if level else "")
     return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
                 (lambda: [skew.revision()]) if "previous" in values else tuple,
@@ -321,6 +335,10 @@ def scenarios():
             yield scenario(path, values, place, long=False)
         for place in values.get("alone", "").split():
             yield scenario(path, values, place)
+        levels = values.get("security", "").split()
+        for level in levels:
+            if level != "long":
+                yield scenario(path, values, values["kernels"].split()[0], long="long" in levels, level=level)
         for place in values.get("lasting", "").split():
             yield scenario(path, values, place, lasting=LASTING)
         for place in values.get("long", "").split():

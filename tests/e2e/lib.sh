@@ -21,6 +21,8 @@
 #   previous  modules of the previous version that tools/check puts into /add, as NAME-previous.ko. The previous version is
 #             the newest tag or, if there is no tag, the commit in the file "previous".
 #   guarantees  guarantees of vrfm that the scenario tests, G1 to G10
+#   security  levels of security: for each LEVEL, the first of "kernels" runs the scenario once more, with devices of that
+#             level. With the word "long" behind them, only with --long
 #
 # A scenario continues after a failed case, and exits with 1 at its end.
 
@@ -512,6 +514,17 @@ key_id() {
 	python3 -c "import hashlib, sys; print(hashlib.blake2s(b'krdma 2 id', key=sys.argv[1].encode() * 32, digest_size=4).hexdigest())" "$1"
 }
 
+# Level of security of devices that rfm_make creates: "none", or that of a line "# security: LEVEL".
+rfm_security=none
+[[ ! -e /add/security ]] || rfm_security=$(</add/security)
+
+# rfm_secure: set the level and the key of this node's device, which is not enabled yet.
+rfm_secure() {
+	local dir=$rfm_config/${RFM#/dev/}
+	[[ $rfm_security != none ]] || return 0
+	add_key logon vrfm:test K && echo vrfm:test >"$dir/key" && echo "$rfm_security" >"$dir/security"
+}
+
 # rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with its peers. The node ids of vrfm are
 # the numbers of the test nodes. All nodes can use the same port, because nodes that share a kernel have different
 # addresses.
@@ -524,7 +537,7 @@ rfm_make() {
 	for word in "$@"; do
 		echo "${word#*=}" >"$dir/${word%%=*}" || return
 	done
-	rfm_peers && echo 1 >"$dir/enable"
+	rfm_secure && rfm_peers && echo 1 >"$dir/enable"
 }
 
 # Nodes that rfm_make and rfm_peers add as peers. Without a value, they add all other nodes.

@@ -26,6 +26,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G8
+# security: auth long
 # timeout: 400
 
 # Arguments: names of the sections to run; without arguments, all sections run.
