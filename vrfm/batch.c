@@ -35,7 +35,7 @@ int vrfm_batch_check(struct vrfm_dev *vdev, struct vrfm_ops *ops, u32 *failed)
 	const struct vrfm_ops_limits limits = {
 		.size = vdev->params.size,
 		.node = vdev->params.node,
-		.message = VRFM_SLOT_SIZE,
+		.message = VRFM_MESSAGE_MIN,
 		.messages = VRFM_SLOTS,
 	};
 

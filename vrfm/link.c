@@ -231,7 +231,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
 
-	if (krdma_query(cb, &caps) || caps.max_part < SZ_4K) {
+	if (krdma_query(cb, &caps) || caps.max_part < VRFM_MESSAGE_MIN) {
 		krdma_disconnect(cb);
 		return;
 	}

@@ -35,6 +35,12 @@
 #define VRFM_SLOTS 16
 #define VRFM_SLOT_SIZE SZ_16K
 /*
+ * Smallest length of the longest message to a peer, in bytes. krdma takes some
+ * bytes of a buffer. A batch of the largest size fits into VRFM_SLOTS messages
+ * of this length.
+ */
+#define VRFM_MESSAGE_MIN (VRFM_SLOT_SIZE - 64)
+/*
  * Number of free messages that sending missed words or an image leaves for
  * events.
  */

@@ -44,6 +44,8 @@ static ulong seed;
 module_param(seed, ulong, 0444);
 static uint mute_ms;
 module_param(mute_ms, uint, 0444);
+static uint buf_size = VHOSTILE_MESSAGE;
+module_param(buf_size, uint, 0444);
 
 static int vhostile_connect(struct krdma_cb **cb)
 {
@@ -58,7 +60,7 @@ static int vhostile_connect(struct krdma_cb **cb)
 	};
 	const struct krdma_params params = {
 		.size = sizeof(params),
-		.buf_size = VHOSTILE_MESSAGE,
+		.buf_size = buf_size,
 		.max_msg = VHOSTILE_MESSAGE,
 		.pull_min = KRDMA_NEVER,
 		.recv_depth = 24,
@@ -169,13 +171,28 @@ static int vhostile_silence(struct vhostile *vh, void *buf)
 	return ret;
 }
 
+/* Connect with buffers that are too small, and wait until the victim ends it. */
+static int vhostile_small(void *buf)
+{
+	struct krdma_cb *cb = NULL;
+	int ret = vhostile_connect(&cb);
+
+	if (!ret)
+		ret = vhostile_await_end(cb, buf);
+	if (cb)
+		krdma_release_cb(cb);
+	return ret;
+}
+
 static int __init vhostile_init(void)
 {
 	struct vhostile *vh = kzalloc(sizeof(*vh), GFP_KERNEL);
 	void *buf = kmalloc(VHOSTILE_MESSAGE, GFP_KERNEL);
 	int ret = -ENOMEM;
 
-	if (vh && buf)
+	if (vh && buf && buf_size != VHOSTILE_MESSAGE)
+		ret = vhostile_small(buf);
+	else if (vh && buf)
 		ret = mute_ms ? vhostile_silence(vh, buf) :
 				vhostile_rounds(vh, buf);
 	kfree(buf);

@@ -78,6 +78,19 @@ fi
 [[ $(rfm sum) == "$sum" ]]
 ok $? "the memory is unchanged after broken rules"
 barrier judged
+((NODE != 2)) || links=$(field 5 links)
+barrier counted
+if ((NODE == 1)); then
+	check "a peer with small receive buffers is disconnected" \
+		insmod /modules/vrfm_hostile.ko host="$(addr4 2)" node=5 to=9 pages=256 buf_size=16320
+	rmmod vrfm_hostile 2>/dev/null
+fi
+barrier small
+if ((NODE == 2)); then
+	(($(field 5 links) == links))
+	ok $? "a peer with small receive buffers is not linked: $(field 5 links) links, $links before"
+fi
+barrier compared
 if ((NODE == 1)); then
 	check "a peer that never sends its image is disconnected" \
 		insmod /modules/vrfm_hostile.ko host="$(addr4 2)" node=5 to=9 pages=256 mute_ms=$((60000 + 20000 * slow))
