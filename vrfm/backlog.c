@@ -12,14 +12,34 @@
 
 #include "link.h"
 
-/* Fill a message, which the caller pushes. */
+/*
+ * Check whether the newest message can take an event behind its runs. A message
+ * that was opened in another state of the link has another flag SYNCED than the
+ * event needs.
+ */
+static bool vrfm_link_takes_event_locked(struct vrfm_link *link)
+{
+	const struct vrfm_slot *slot = vrfm_slot(link, link->window.opened);
+	const bool ready = link->state == VRFM_READY;
+
+	lockdep_assert_held(&link->lock);
+	return link->window.opened && !slot->closed &&
+	       slot->type == VRFM_WIRE_UPDATE &&
+	       ready == !!(slot->flags & VRFM_WIRE_SYNCED) &&
+	       vrfm_pack_has_room_for_event(&slot->pack);
+}
+
+/* Append an event to the newest message, or open one. The caller pushes it. */
 static void vrfm_link_pack_event_locked(struct vrfm_link *link,
 					const struct vrfm_wired_event *event)
 {
-	struct vrfm_slot *slot;
+	struct vrfm_slot *slot = vrfm_slot(link, link->window.opened);
 
 	lockdep_assert_held(&link->lock);
-	slot = vrfm_link_open_locked(link, VRFM_WIRE_EVENT);
+	if (!vrfm_link_takes_event_locked(link))
+		slot = vrfm_link_open_locked(link, VRFM_WIRE_EVENT);
+	slot->type = VRFM_WIRE_EVENT;
+	slot->serial = link->vdev->serial;
 	slot->event = *event;
 	vrfm_pack_event(&slot->pack, event);
 	slot->closed = true;
@@ -67,7 +87,7 @@ void vrfm_link_events(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_event_locked - fill a message with an event, or let the event wait
+ * vrfm_link_event_locked - append an event to a message, or let the event wait
  * @link: link, which must have room if it is READY; its lock and
  *	vrfm_dev.write_lock are held. The caller pushes the message
  * @event: event

@@ -36,8 +36,10 @@ int vrfm_batch_check(struct vrfm_dev *vdev, struct vrfm_ops *ops, u32 *failed)
 		.size = vdev->params.size,
 		.node = vdev->params.node,
 		.message = VRFM_MESSAGE_MIN,
-		.messages = VRFM_SLOTS,
 	};
+
+	/* The window of a link has room for every batch. */
+	static_assert(VRFM_OPS_MESSAGES(VRFM_MESSAGE_MIN) <= VRFM_SLOTS);
 
 	return vrfm_ops_check(ops, &limits, failed);
 }
@@ -279,7 +281,7 @@ static int vrfm_batch_run(struct vrfm_dev *vdev, struct vrfm_op *op,
  * Return: 0; -ETIMEDOUT: done, and a peer has not applied it yet; -ENODEV: done,
  * and the device was destroyed; -EINTR: killed. After other errors the batch has
  * no effect: -EINVAL: an invalid member or operation; -E2BIG: too many
- * operations, bytes, events or messages; -EFAULT; -EAGAIN: the call would wait;
+ * operations, bytes or events; -EFAULT; -EAGAIN: the call would wait;
  * -ENOMEM.
  */
 int vrfm_batch(struct vrfm_dev *vdev, struct vrfm_batch *args, bool nowait)

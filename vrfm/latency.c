@@ -40,7 +40,7 @@ void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
 	for (sequence = link->window.acked + 1; sequence <= applied;
 	     sequence++) {
 		slot = vrfm_slot(link, sequence);
-		if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
+		if (!slot->opened_ns || !vrfm_slot_has_updates(slot))
 			continue;
 		bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
 		link->meter.latency[min(bucket, VRFM_LATENCIES - 1U)]++;

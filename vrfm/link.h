@@ -41,6 +41,12 @@
  */
 #define VRFM_MESSAGE_MIN (VRFM_SLOT_SIZE - 64)
 /*
+ * Smallest length of the longest message to a peer, in bytes. krdma takes some
+ * bytes of a buffer. A batch of the largest size fits into VRFM_SLOTS messages
+ * of this length.
+ */
+#define VRFM_MESSAGE_MIN (VRFM_SLOT_SIZE - 64)
+/*
  * Number of free messages that sending missed words or an image leaves for
  * events.
  */
@@ -111,7 +117,7 @@ struct vrfm_pulled {
  * @req: send request for the message
  * @link: link that the window belongs to
  * @pack: content of the message, kept until the peer acknowledges it
- * @event: the event, if the message is an EVENT
+ * @event: the event at the end of the message, if it is an EVENT
  * @serial: number of this node's last write that ends in this message or before
  *	it
  * @opened: jiffies when the message was opened
@@ -717,6 +723,18 @@ struct vrfm_link {
 static inline struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 {
 	return &link->window.slots[sequence % VRFM_SLOTS];
+}
+
+/**
+ * vrfm_slot_has_updates - check whether a message has bytes that this node wrote
+ * @slot: slot of the message
+ *
+ * Return: true if its type is UPDATE, or EVENT with runs.
+ */
+static inline bool vrfm_slot_has_updates(const struct vrfm_slot *slot)
+{
+	return slot->type == VRFM_WIRE_UPDATE ||
+	       (slot->type == VRFM_WIRE_EVENT && slot->pack.count);
 }
 
 /* link.c */

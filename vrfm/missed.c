@@ -175,7 +175,7 @@ void vrfm_link_miss_slots(struct vrfm_link *link)
 	     sequence++) {
 		slot = vrfm_slot(link, sequence);
 		at = slot->pack.msg + sizeof(struct vrfm_wire_head);
-		count = slot->type == VRFM_WIRE_UPDATE ? slot->pack.count : 0;
+		count = vrfm_slot_has_updates(slot) ? slot->pack.count : 0;
 		for (i = 0; i < count; i++) {
 			at = vrfm_proto_next_run(at, &run);
 			vrfm_link_miss(link, run.offset, run.len);

@@ -3,8 +3,8 @@
  * Checks of the operations of a batch, before it has any effect. Pure: no locks,
  * no device.
  *
- * A message to a peer has either the bytes of writes, or one event. So an event
- * between two writes separates their messages.
+ * A message to a peer has the bytes of writes, and at most one event after them.
+ * So an event between two writes separates their messages.
  */
 #include <linux/align.h>
 #include <linux/errno.h>
@@ -13,14 +13,6 @@
 
 #include "ops.h"
 #include "proto.h"
-
-/*
- * Largest number of bytes in a full message that are not bytes of the runs in
- * it: its header, the header and padding of a run that another message began,
- * and room that is too small for a run.
- */
-#define VRFM_OPS_WASTE (sizeof(struct vrfm_wire_head) + \
-			sizeof(struct vrfm_wire_run) + 2 * VRFM_WIRE_ALIGN)
 
 static bool vrfm_is_zero(const void *bytes, size_t len)
 {
@@ -100,20 +92,20 @@ static u32 vrfm_op_run(const struct vrfm_op *op)
 u32 vrfm_ops_messages(const struct vrfm_ops *ops, u32 message)
 {
 	const struct vrfm_op *op = ops->op;
-	u32 i, messages = 0, runs = 0;
+	u32 i, messages = 0, room = 0;
+	bool last;
 
 	for (i = 0; i < ops->count; i++, op++) {
-		if (op->op != VRFM_OP_EVENT) {
-			runs += vrfm_op_run(op);
+		last = i + 1 == ops->count;
+		if (op->op == VRFM_OP_EVENT)
+			room += sizeof(struct vrfm_wire_event);
+		else
+			room += vrfm_op_run(op);
+		if (op->op != VRFM_OP_EVENT && !last)
 			continue;
-		}
-		if (runs)
-			messages += 1 + runs / (message - VRFM_OPS_WASTE);
-		runs = 0;
-		messages++;
+		messages += 1 + room / (message - VRFM_OPS_WASTE);
+		room = 0;
 	}
-	if (runs)
-		messages += 1 + runs / (message - VRFM_OPS_WASTE);
 	return messages;
 }
 
@@ -122,11 +114,9 @@ u32 vrfm_ops_messages(const struct vrfm_ops *ops, u32 message)
  * @ops: operations and their number, at least 1; the function sets the members
  *	from bytes to messages
  * @limits: limits of the device
- * @failed: set to the index of the invalid operation; 0: there is none, or all
- *	of them together exceed a limit
+ * @failed: set to the index of the invalid operation; 0: there is none
  *
- * Return: 0; -EINVAL: an operation is invalid; -E2BIG: too many bytes, events or
- * messages.
+ * Return: 0; -EINVAL: an operation is invalid; -E2BIG: too many bytes or events.
  */
 int vrfm_ops_check(struct vrfm_ops *ops, const struct vrfm_ops_limits *limits,
 		   u32 *failed)
@@ -152,5 +142,5 @@ int vrfm_ops_check(struct vrfm_ops *ops, const struct vrfm_ops_limits *limits,
 	}
 	*failed = 0;
 	ops->messages = vrfm_ops_messages(ops, limits->message);
-	return ops->messages > limits->messages ? -E2BIG : 0;
+	return 0;
 }

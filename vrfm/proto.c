@@ -136,16 +136,15 @@ static u32 vrfm_run_room(u32 len)
 	return sizeof(struct vrfm_wire_run) + ALIGN(len, VRFM_WIRE_ALIGN);
 }
 
+/* Check runs, which must end @tail bytes before the end of the message. */
 static int vrfm_runs_check(const void *at, const struct vrfm_head *head,
-			   u64 size)
+			   u32 tail, u64 size)
 {
 	struct vrfm_wire_run wire;
 	u32 left = head->len;
 	u32 offset, len;
 	u16 i;
 
-	if (!head->count)
-		return -EPROTO;
 	for (i = 0; i < head->count; i++) {
 		if (left < sizeof(wire))
 			return -EPROTO;
@@ -160,7 +159,25 @@ static int vrfm_runs_check(const void *at, const struct vrfm_head *head,
 		at += vrfm_run_room(len);
 		left -= vrfm_run_room(len);
 	}
-	return left ? -EPROTO : 0;
+	return left == tail ? 0 : -EPROTO;
+}
+
+static int vrfm_update_check(const void *at, const struct vrfm_head *head,
+			     u64 size)
+{
+	return head->count ? vrfm_runs_check(at, head, 0, size) : -EPROTO;
+}
+
+static int vrfm_event_check(const void *at, const struct vrfm_head *head,
+			    u64 size)
+{
+	struct vrfm_wire_event event;
+	int ret = vrfm_runs_check(at, head, sizeof(event), size);
+
+	if (ret)
+		return ret;
+	memcpy(&event, at + head->len - sizeof(event), sizeof(event));
+	return le32_to_cpu(event.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
 }
 
 /*
@@ -170,7 +187,7 @@ static int vrfm_runs_check(const void *at, const struct vrfm_head *head,
 static int vrfm_image_check(const void *at, const struct vrfm_head *head,
 			    u64 size)
 {
-	int ret = vrfm_runs_check(at, head, size);
+	int ret = vrfm_update_check(at, head, size);
 	struct vrfm_run run;
 	u16 i;
 
@@ -226,23 +243,17 @@ static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
 static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 			   const struct vrfm_seen *seen)
 {
-	struct vrfm_wire_event event;
 	struct vrfm_wire_note note;
 
 	if (head->type == VRFM_WIRE_UPDATE)
-		return vrfm_runs_check(at, head, seen->size);
+		return vrfm_update_check(at, head, seen->size);
 	if (head->type == VRFM_WIRE_IMAGE)
 		return vrfm_image_check(at, head, seen->size);
+	if (head->type == VRFM_WIRE_EVENT)
+		return vrfm_event_check(at, head, seen->size);
 	if (head->count)
 		return -EPROTO;
 	switch (head->type) {
-	case VRFM_WIRE_EVENT:
-		if (head->len != sizeof(event))
-			return -EPROTO;
-		memcpy(&event, at, sizeof(event));
-		if (le32_to_cpu(event.event) > RFM2G_EVENT_INTR4)
-			return -EPROTO;
-		return 0;
 	case VRFM_WIRE_NOTE:
 		if (head->len != sizeof(note))
 			return -EPROTO;
@@ -327,14 +338,15 @@ const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
 
 /**
  * vrfm_proto_event - decode an event
- * @msg: EVENT that has passed vrfm_proto_check()
+ * @at: first byte behind the runs of an EVENT that has passed
+ *	vrfm_proto_check()
  * @event: set to the event
  */
-void vrfm_proto_event(const void *msg, struct vrfm_wired_event *event)
+void vrfm_proto_event(const void *at, struct vrfm_wired_event *event)
 {
 	struct vrfm_wire_event wire;
 
-	memcpy(&wire, msg + sizeof(struct vrfm_wire_head), sizeof(wire));
+	memcpy(&wire, at, sizeof(wire));
 	*event = (struct vrfm_wired_event){
 		.event = le32_to_cpu(wire.event),
 		.data = le32_to_cpu(wire.data),
@@ -509,8 +521,19 @@ u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 }
 
 /**
- * vrfm_pack_event - append an event
- * @pack: message without content
+ * vrfm_pack_has_room_for_event - check whether an event can be appended
+ * @pack: message
+ *
+ * Return: true if it can.
+ */
+bool vrfm_pack_has_room_for_event(const struct vrfm_pack *pack)
+{
+	return pack->room - pack->len >= sizeof(struct vrfm_wire_event);
+}
+
+/**
+ * vrfm_pack_event - append an event, which ends the message
+ * @pack: message with runs only, or without content, and with room
  * @event: event
  */
 void vrfm_pack_event(struct vrfm_pack *pack,

@@ -12,7 +12,7 @@
 
 /* "VRFM" */
 #define VRFM_WIRE_MAGIC 0x4D465256
-#define VRFM_WIRE_VERSION 3
+#define VRFM_WIRE_VERSION 4
 
 /* Maximum number of bytes in a message: a header and 64 KiB of runs. */
 #define VRFM_WIRE_BODY_MAX (64 * 1024)
@@ -60,7 +60,8 @@ static_assert(sizeof(struct vrfm_wire_hello) == 24);
  *	sequence is that of the message before it
  * @VRFM_WIRE_UPDATE: runs that the sender has written, to be applied in their
  *	order
- * @VRFM_WIRE_EVENT: one &struct vrfm_wire_event
+ * @VRFM_WIRE_EVENT: runs as in an UPDATE, or none, and then one
+ *	&struct vrfm_wire_event. An event needs no message of its own then
  * @VRFM_WIRE_PROBE: only a header, which is counted like any message except ACK
  * @VRFM_WIRE_NOTE: one &struct vrfm_wire_note
  * @VRFM_WIRE_PULL: one &struct vrfm_wire_pull
@@ -106,7 +107,7 @@ enum vrfm_wire_type {
  * struct vrfm_wire_head - header of a message
  * @type: enum vrfm_wire_type
  * @flags: VRFM_WIRE_...
- * @count: number of runs in an UPDATE or IMAGE; 0 in other messages
+ * @count: number of runs in an UPDATE, IMAGE or EVENT; 0 in other messages
  * @len: number of bytes after the header
  * @sequence: number of the message on this connection; begins at 1, without
  *	gaps
@@ -446,7 +447,7 @@ const char *vrfm_reject_text(enum vrfm_reject why);
 int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 		     struct vrfm_head *head);
 const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run);
-void vrfm_proto_event(const void *msg, struct vrfm_wired_event *event);
+void vrfm_proto_event(const void *at, struct vrfm_wired_event *event);
 void vrfm_proto_note(const void *msg, struct vrfm_note *note);
 u64 vrfm_digest(const void *page);
 
@@ -454,6 +455,7 @@ void vrfm_pack_begin(struct vrfm_pack *pack, void *msg, u32 room);
 u32 vrfm_pack_room(const struct vrfm_pack *pack);
 u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 		  u32 len);
+bool vrfm_pack_has_room_for_event(const struct vrfm_pack *pack);
 void vrfm_pack_event(struct vrfm_pack *pack,
 		     const struct vrfm_wired_event *event);
 void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note);

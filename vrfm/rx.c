@@ -42,12 +42,12 @@ static void vrfm_rx_protocol_error(struct vrfm_link *link)
  * While it catches up, it may lack writes that the sender made before the
  * event.
  */
-static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
+static void vrfm_rx_event(struct vrfm_link *link, const void *at)
 {
 	struct vrfm_rx *rx = &link->rx;
 	struct vrfm_wired_event event;
 
-	vrfm_proto_event(msg, &event);
+	vrfm_proto_event(at, &event);
 	if (event.number <= rx->event)
 		return;
 	rx->event = event.number;
@@ -183,7 +183,7 @@ static void vrfm_written_runs(const struct vrfm_written *written,
 	}
 }
 
-/* Notify rings of the runs in an UPDATE that was applied. */
+/* Notify rings of the runs in a message that was applied. */
 static void vrfm_rx_report(struct vrfm_link *link, const void *runs,
 			   const struct vrfm_head *head)
 {
@@ -198,7 +198,7 @@ static void vrfm_rx_report(struct vrfm_link *link, const void *runs,
 	vrfm_rings_written(link->vdev, &written);
 }
 
-/* Let taps record a run of an UPDATE that was applied. */
+/* Let taps record a run of a message that was applied. */
 static void vrfm_rx_tap_run(struct vrfm_link *link, const struct vrfm_run *run,
 			    u64 serial)
 {
@@ -209,6 +209,33 @@ static void vrfm_rx_tap_run(struct vrfm_link *link, const struct vrfm_run *run,
 	};
 
 	vrfm_tap_run(link->vdev, &record, run->offset, run->bytes, run->len);
+}
+
+/*
+ * Apply the runs of an UPDATE or EVENT.
+ *
+ * Return: address behind the runs.
+ */
+static const void *vrfm_rx_update(struct vrfm_link *link, const void *runs,
+				  const struct vrfm_head *head)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	const void *at = runs;
+	struct vrfm_run run;
+	u32 i;
+
+	for (i = 0; i < head->count; i++) {
+		at = vrfm_proto_next_run(at, &run);
+		trace_vrfm_apply(vdev->unit, link->peer.node, run.offset,
+				 run.len);
+		vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
+			       VRFM_OWN_CLEAR);
+		if (vrfm_is_tapped())
+			vrfm_rx_tap_run(link, &run, head->serial);
+	}
+	if (head->count && vrfm_ranges_are_wanted())
+		vrfm_rx_report(link, runs, head);
+	return at;
 }
 
 /*
@@ -231,17 +258,8 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 		vrfm_rx_left_behind(link);
 	switch (head->type) {
 	case VRFM_WIRE_UPDATE:
-		for (i = 0; i < head->count; i++) {
-			at = vrfm_proto_next_run(at, &run);
-			trace_vrfm_apply(vdev->unit, node, run.offset, run.len);
-			vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
-				       VRFM_OWN_CLEAR);
-			if (vrfm_is_tapped())
-				vrfm_rx_tap_run(link, &run, head->serial);
-		}
-		if (vrfm_ranges_are_wanted())
-			vrfm_rx_report(link, msg + sizeof(struct vrfm_wire_head),
-				       head);
+	case VRFM_WIRE_EVENT:
+		at = vrfm_rx_update(link, at, head);
 		break;
 	case VRFM_WIRE_IMAGE:
 		for (i = 0; i < head->count; i++) {
@@ -268,7 +286,7 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 		rx->nheld = 0;
 	}
 	if (head->type == VRFM_WIRE_EVENT)
-		vrfm_rx_event(link, msg);
+		vrfm_rx_event(link, at);
 }
 
 static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)

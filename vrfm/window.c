@@ -119,7 +119,7 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 	 * ANSWER, the acknowledgment may come a tick later, and this node
 	 * cannot write the next block directly before it has arrived.
 	 */
-	if (slot->type == VRFM_WIRE_UPDATE && link->direct.answers) {
+	if (vrfm_slot_has_updates(slot) && link->direct.answers) {
 		link->direct.answers--;
 		head.flags |= VRFM_WIRE_ANSWER;
 	}

@@ -947,10 +947,10 @@ struct vrfm_batch {
 #define VRFM_RING_ENTER _IOWR(VRFM_MAGIC, 11, struct vrfm_enter)
 /*
  * Argument: struct vrfm_batch. EINVAL: an invalid member or operation. E2BIG:
- * too many operations, bytes, events, or messages to a peer. EFAULT: the bytes
- * cannot be read. EAGAIN: O_NONBLOCK is set, and the call would wait for a peer.
- * ENOMEM. After these errors the batch has no effect. ETIMEDOUT: done, and not
- * all peers have applied it. EINTR: the task was killed.
+ * too many operations, bytes or events. EFAULT: the bytes cannot be read.
+ * EAGAIN: O_NONBLOCK is set, and the call would wait for a peer. ENOMEM. After
+ * these errors the batch has no effect. ETIMEDOUT: done, and not all peers have
+ * applied it. EINTR: the task was killed.
  */
 #define VRFM_BATCH _IOWR(VRFM_MAGIC, 12, struct vrfm_batch)
 

@@ -22,6 +22,7 @@ LINES = [
     "SENT ACK sequence 101 applied 50",
     "RECEIVED UPDATE 2 runs sequence 102 applied 50",
     "SENT EVENT INTR2 data 77 sequence 103 applied 50",
+    "SENT EVENT 1 runs INTR1 data 78 sequence 103 applied 50",
     "RECEIVED PROBE sequence 104 applied 50",
     "SENT NOTE GONE sequence 105 applied 50",
     "RECEIVED PULL pages 16 to 17 sequence 106 applied 50",
@@ -66,7 +67,7 @@ def cases(place):
     yield "runs of an UPDATE, and the nodes", lines == [
         "0x00000000,0x00000040,0x00000080\t0100000002000000,050000\tnode 1\tthis node"]
     lines, _, _ = tshark(file, "-Y", "vrfm.payload_cut", "-T", "fields", "-e", "frame.number", home=place)
-    yield "only the STAGE is cut", lines == ["12"]
+    yield "only the STAGE is cut", lines == ["13"]
     lines, _, _ = tshark(file, "-c", "1", "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.interface_name",
                          "-e", "frame.interface_description", home=place)
     yield "time and device", len(lines) == 1 and lines[0].startswith(

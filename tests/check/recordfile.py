@@ -16,7 +16,7 @@ import userspace
 
 SECONDS = 20
 # Lines of "vrfmctl cat" for the records of tapfile.c.
-RECORDS = 16
+RECORDS = 17
 COLUMNS = "low 0x1234 u8\n# a comment\nword 0x1234 be-u32\nsigned 0x1235 i16\n"
 
 

@@ -66,12 +66,14 @@ static void put_message(uint16_t type, uint8_t kind, uint16_t runs, const uint32
 static void put_messages(void)
 {
 	static const uint32_t runs[] = { 0x40, 8, 1, 2, 0x80, 3, 5, 0 }, event[] = { 2, 77, 9, 0 };
+	static const uint32_t both[] = { 0x40, 3, 5, 0, 1, 78, 10, 0 };
 	static const uint32_t note[] = { 5 | 9 << 8, 3, 4, 0, 6, 0 }, pull[] = { 16, 2, 1, 2, 3, 4 };
 	static const uint32_t stage[] = { 1, 0, 8, 0, 0xFFFFFFFF, 0 };
 
 	put_message(VRFM_REC_SENT, 1, 0, runs, 0);
 	put_message(VRFM_REC_RECEIVED, 2, 2, runs, 8);
 	put_message(VRFM_REC_SENT, 3, 0, event, 4);
+	put_message(VRFM_REC_SENT, 3, 1, both, 8);
 	put_message(VRFM_REC_RECEIVED, 4, 0, runs, 0);
 	put_message(VRFM_REC_SENT, 5, 0, note, 6);
 	put_message(VRFM_REC_RECEIVED, 6, 0, pull, 6);

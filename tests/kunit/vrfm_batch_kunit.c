@@ -60,7 +60,7 @@ static void writes_of_batch_share_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->counts.messages, 1ULL);
 }
 
-static void event_leaves_behind_writes_of_its_batch(struct kunit *test)
+static void event_shares_message_of_writes_before_it(struct kunit *test)
 {
 	static const struct vrfm_op ops[] = {
 		WRITE_AT(0, 100), EVENT_TO(2, 3), EVENT_TO(3, 1),
@@ -70,15 +70,74 @@ static void event_leaves_behind_writes_of_its_batch(struct kunit *test)
 
 	f->vdev->event_number = 70;
 	send(f, ops, 4, 10, true);
-	expect_opened(test, 3);
+	expect_opened(test, 2);
+	expect(test, 1, VRFM_WIRE_EVENT, 10, false);
+	expect(test, 2, VRFM_WIRE_EVENT, 10, false);
+	KUNIT_EXPECT_EQ(test, sent(f, 1)->pack.count, 1);
+	KUNIT_EXPECT_EQ(test, sent(f, 1)->event.number, 71ULL);
+	KUNIT_EXPECT_EQ(test, sent(f, 2)->event.number, 73ULL);
+	KUNIT_EXPECT_FALSE(test, sent(f, 1)->flags & VRFM_WIRE_ANSWER);
+	KUNIT_EXPECT_TRUE(test, sent(f, 2)->flags & VRFM_WIRE_ANSWER);
+	KUNIT_EXPECT_EQ(test, f->link->window.posted, SENT + 2ULL);
+}
+
+static void event_behind_full_message_has_its_own(struct kunit *test)
+{
+	const struct vrfm_op ops[] = {
+		WRITE_AT(0, VRFM_SLOT_SIZE - sizeof(struct vrfm_wire_head) -
+			    sizeof(struct vrfm_wire_run)),
+		EVENT_TO(2, 3),
+	};
+	struct fuzz *f = test->priv;
+
+	send(f, ops, 2, 10, false);
+	expect_opened(test, 2);
 	expect(test, 1, VRFM_WIRE_UPDATE, 10, false);
 	expect(test, 2, VRFM_WIRE_EVENT, 10, false);
+	KUNIT_EXPECT_EQ(test, sent(f, 2)->pack.count, 0);
+}
+
+/* A message without SYNCED would make the peer hold the event. */
+static void event_of_ready_link_leaves_with_synced(struct kunit *test)
+{
+	static const struct vrfm_op event = EVENT_TO(2, 3);
+	struct fuzz *f = test->priv;
+
+	/* The first message is in flight, so the second one stays open. */
+	f->link->state = VRFM_SYNCING;
+	locked(f, vrfm_link_probe_locked(f->link));
+	locked(f, vrfm_link_append_locked(f->link, VRFM_WIRE_UPDATE, 0, "1234",
+					  4));
+	expect_opened(test, 2);
+	f->link->state = VRFM_READY;
+	send(f, &event, 1, 10, false);
+	expect_opened(test, 3);
+	expect(test, 2, VRFM_WIRE_UPDATE, sent(f, 2)->serial, false);
+	KUNIT_EXPECT_FALSE(test, sent(f, 2)->flags & VRFM_WIRE_SYNCED);
 	expect(test, 3, VRFM_WIRE_EVENT, 10, false);
-	KUNIT_EXPECT_EQ(test, sent(f, 2)->event.number, 71ULL);
-	KUNIT_EXPECT_EQ(test, sent(f, 3)->event.number, 73ULL);
-	KUNIT_EXPECT_FALSE(test, sent(f, 2)->flags & VRFM_WIRE_ANSWER);
-	KUNIT_EXPECT_TRUE(test, sent(f, 3)->flags & VRFM_WIRE_ANSWER);
-	KUNIT_EXPECT_EQ(test, f->link->window.posted, SENT + 3ULL);
+	KUNIT_EXPECT_TRUE(test, sent(f, 3)->flags & VRFM_WIRE_SYNCED);
+}
+
+/* A message that is not acknowledged is lost with the connection. */
+static void words_and_event_of_lost_message_remain(struct kunit *test)
+{
+	static const struct vrfm_op ops[] = {
+		WRITE_AT(64, 8), EVENT_TO(2, 3),
+	};
+	struct fuzz *f = test->priv;
+
+	f->vdev->event_number = 70;
+	send(f, ops, 2, 10, false);
+	expect_opened(test, 1);
+	f->link->state = VRFM_DOWN;
+	f->link->window.acked = SENT;
+	rt_mutex_lock(&f->vdev->write_lock);
+	vrfm_link_miss_slots(f->link);
+	vrfm_link_events_again(f->link);
+	rt_mutex_unlock(&f->vdev->write_lock);
+	KUNIT_EXPECT_EQ(test, f->link->missed.map.set, 2U);
+	KUNIT_ASSERT_EQ(test, f->link->backlog.n, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->backlog.events[0].number, 71ULL);
 }
 
 /* Two peers that have different parts of a batch must not count as equal. */
@@ -90,12 +149,10 @@ static void only_end_of_batch_has_its_serial(struct kunit *test)
 	};
 
 	send(test->priv, ops, 5, 10, false);
-	expect_opened(test, 5);
+	expect_opened(test, 3);
 	expect(test, 1, VRFM_WIRE_EVENT, 9, false);
-	expect(test, 2, VRFM_WIRE_UPDATE, 9, true);
-	expect(test, 3, VRFM_WIRE_EVENT, 9, true);
-	expect(test, 4, VRFM_WIRE_UPDATE, 10, false);
-	expect(test, 5, VRFM_WIRE_EVENT, 10, false);
+	expect(test, 2, VRFM_WIRE_EVENT, 9, true);
+	expect(test, 3, VRFM_WIRE_EVENT, 10, false);
 }
 
 static void large_batch_has_serial_in_last_message(struct kunit *test)
@@ -122,11 +179,10 @@ static void batch_begins_in_open_message(struct kunit *test)
 	send(f, ops + 2, 1, 11, false);
 	expect(test, 2, VRFM_WIRE_UPDATE, 11, false);
 	send(f, ops, 3, 12, false);
-	expect_opened(test, 4);
+	expect_opened(test, 3);
 	expect(test, 1, VRFM_WIRE_UPDATE, 10, false);
-	expect(test, 2, VRFM_WIRE_UPDATE, 11, true);
-	expect(test, 3, VRFM_WIRE_EVENT, 11, true);
-	expect(test, 4, VRFM_WIRE_UPDATE, 12, false);
+	expect(test, 2, VRFM_WIRE_EVENT, 11, true);
+	expect(test, 3, VRFM_WIRE_UPDATE, 12, false);
 }
 
 static void peer_behind_misses_words_of_batch(struct kunit *test)
@@ -145,7 +201,10 @@ static void peer_behind_misses_words_of_batch(struct kunit *test)
 
 static struct kunit_case vrfm_batch_cases[] = {
 	KUNIT_CASE(writes_of_batch_share_message),
-	KUNIT_CASE(event_leaves_behind_writes_of_its_batch),
+	KUNIT_CASE(event_shares_message_of_writes_before_it),
+	KUNIT_CASE(event_behind_full_message_has_its_own),
+	KUNIT_CASE(event_of_ready_link_leaves_with_synced),
+	KUNIT_CASE(words_and_event_of_lost_message_remain),
 	KUNIT_CASE(only_end_of_batch_has_its_serial),
 	KUNIT_CASE(large_batch_has_serial_in_last_message),
 	KUNIT_CASE(batch_begins_in_open_message),

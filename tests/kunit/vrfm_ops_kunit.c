@@ -12,10 +12,10 @@
 
 #define SIZE 1048576U
 #define NODE 1
-#define MESSAGE 16384U
+#define MESSAGE 16320U
 
 static const struct vrfm_ops_limits limits = {
-	.size = SIZE, .node = NODE, .message = MESSAGE, .messages = 16,
+	.size = SIZE, .node = NODE, .message = MESSAGE,
 };
 
 static const struct vrfm_op write_op = {
@@ -195,18 +195,20 @@ static void events_are_limited(struct kunit *test)
 }
 
 /* Eight events between nine writes need 17 messages. */
-static void messages_are_limited(struct kunit *test)
+static void largest_batch_needs_all_messages(struct kunit *test)
 {
-	struct vrfm_op *ops = ops_of(test, &inline_op, 17);
-	u32 i, failed;
+	struct vrfm_op *op = ops_of(test, &write_op, VRFM_BATCH_OPS);
+	struct vrfm_ops ops = { .op = op, .count = VRFM_BATCH_OPS };
+	u32 i;
 
-	for (i = 1; i < 17; i += 2) {
-		ops[i] = event_op;
-		ops[i].flags = VRFM_OP_MORE;
-	}
-	KUNIT_EXPECT_EQ(test, check(ops, 17, &failed), -E2BIG);
-	KUNIT_EXPECT_EQ(test, failed, 0U);
-	KUNIT_EXPECT_EQ(test, check(ops + 1, 16, &failed), 0);
+	/* Eight events among short writes, and then one large write. */
+	for (i = 0; i < VRFM_BATCH_OPS; i++)
+		op[i].length = 1;
+	for (i = 1; i < 16; i += 2)
+		op[i] = event_op;
+	op[VRFM_BATCH_OPS - 1].length = VRFM_BATCH_BYTES - VRFM_BATCH_OPS;
+	KUNIT_EXPECT_EQ(test, vrfm_ops_messages(&ops, MESSAGE),
+			(u32)VRFM_OPS_MESSAGES(MESSAGE));
 }
 
 static void largest_batch_fits(struct kunit *test)
@@ -225,16 +227,16 @@ static void largest_batch_fits(struct kunit *test)
 
 /* ---- messages ---- */
 
-static void block_counter_and_event_need_two_messages(struct kunit *test)
+static void block_counter_and_event_need_one_message(struct kunit *test)
 {
 	struct vrfm_op *op = ops_of(test, &write_op, 3);
 	struct vrfm_ops ops = { .op = op, .count = 3 };
 
 	op[1] = inline_op;
 	op[2] = event_op;
-	KUNIT_EXPECT_EQ(test, vrfm_ops_messages(&ops, MESSAGE), 2U);
+	KUNIT_EXPECT_EQ(test, vrfm_ops_messages(&ops, MESSAGE), 1U);
 	op[0] = event_op;
-	KUNIT_EXPECT_EQ(test, vrfm_ops_messages(&ops, MESSAGE), 3U);
+	KUNIT_EXPECT_EQ(test, vrfm_ops_messages(&ops, MESSAGE), 2U);
 }
 
 /* Pack a batch as vrfm_link_append_locked() does. Return the messages opened. */
@@ -246,7 +248,8 @@ static u32 pack(struct vrfm_pack *pack, const struct vrfm_ops *ops,
 
 	for (i = 0; i < ops->count; i++, op++) {
 		if (op->op == VRFM_OP_EVENT) {
-			messages++;
+			if (!open || !vrfm_pack_has_room_for_event(pack))
+				messages++;
 			open = false;
 		}
 		for (at = 0; at < op->length; at += n) {
@@ -286,6 +289,7 @@ static void number_of_messages_suffices(struct kunit *test)
 		for (i = 0; i < ops.count; i++) {
 			op[i] = prandom_u32_state(&state) % 8 ? write_op :
 				event_op;
+			ops.events += op[i].op == VRFM_OP_EVENT;
 			if (op[i].op == VRFM_OP_EVENT)
 				continue;
 			op[i].offset = prandom_u32_state(&state) % 1000;
@@ -300,6 +304,9 @@ static void number_of_messages_suffices(struct kunit *test)
 		bound = vrfm_ops_messages(&ops, size);
 		used = pack(&packed, &ops, bytes, round % 2);
 		KUNIT_ASSERT_LE(test, used, bound);
+		if (ops.events <= VRFM_BATCH_EVENTS)
+			KUNIT_ASSERT_LE(test, bound,
+					(u32)VRFM_OPS_MESSAGES(size));
 		equal += used == bound;
 	}
 	/* The bound is not much too large. */
@@ -313,9 +320,9 @@ static struct kunit_case vrfm_ops_cases[] = {
 	KUNIT_CASE(invalid_operation_is_found_anywhere),
 	KUNIT_CASE(bytes_of_all_writes_are_limited),
 	KUNIT_CASE(events_are_limited),
-	KUNIT_CASE(messages_are_limited),
+	KUNIT_CASE(largest_batch_needs_all_messages),
 	KUNIT_CASE(largest_batch_fits),
-	KUNIT_CASE(block_counter_and_event_need_two_messages),
+	KUNIT_CASE(block_counter_and_event_need_one_message),
 	KUNIT_CASE(number_of_messages_suffices),
 	{ }
 };

@@ -44,7 +44,7 @@ static void hello_round_trip_is_equal(struct kunit *test)
 static void hello_encodes_documented_bytes(struct kunit *test)
 {
 	static const u8 wanted[] = {
-		'V', 'R', 'F', 'M', 3, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
+		'V', 'R', 'F', 'M', 4, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 	};
 	struct vrfm_wire_hello wire;
@@ -197,7 +197,7 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 		{ "an unknown type", 0, { VRFM_WIRE_TYPES }, 1 },
 		{ "an ACK with a body", 0, { VRFM_WIRE_ACK }, 1 },
 		{ "a PROBE with a body", 0, { VRFM_WIRE_PROBE }, 1 },
-		{ "an EVENT with runs", 0, { VRFM_WIRE_EVENT }, 1 },
+		{ "an EVENT of runs only", 0, { VRFM_WIRE_EVENT }, 1 },
 		{ "an unknown flag", 1, { VRFM_WIRE_FLAGS + 1 }, 1 },
 		{ "no run", 2, { 0, 0 }, 2 },
 		{ "a run less", 2, { 2, 0 }, 2 },
@@ -300,9 +300,63 @@ static void event_round_trip_is_equal(struct kunit *test)
 		len = end(&pack, VRFM_WIRE_EVENT, 42, 500);
 		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
 				type <= RFM2G_EVENT_INTR4 ? 0 : -EPROTO);
-		vrfm_proto_event(msg, &back);
+		vrfm_proto_event(msg + HEAD, &back);
 		KUNIT_EXPECT_EQ(test, memcmp(&event, &back, sizeof(back)), 0);
 	}
+}
+
+static void event_follows_runs(struct kunit *test)
+{
+	const struct vrfm_wired_event event = {
+		.event = RFM2G_EVENT_INTR1, .data = 5, .number = 6,
+	};
+	struct vrfm_wired_event back;
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	struct vrfm_run run;
+	const void *at;
+	u32 len, full, count;
+
+	vrfm_pack_begin(&pack, msg, ROOM);
+	vrfm_pack_run(&pack, 16, "abcdefgh", 8);
+	vrfm_pack_run(&pack, 64, "ijk", 3);
+	vrfm_pack_event(&pack, &event);
+	full = end(&pack, VRFM_WIRE_EVENT, 42, 500);
+	KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, full, &fresh, &head), 0);
+	KUNIT_EXPECT_EQ(test, head.count, 2);
+	at = vrfm_proto_next_run(msg + HEAD, &run);
+	at = vrfm_proto_next_run(at, &run);
+	KUNIT_EXPECT_EQ(test, run.offset, 64U);
+	vrfm_proto_event(at, &back);
+	KUNIT_EXPECT_EQ(test, memcmp(&event, &back, sizeof(back)), 0);
+	/* The runs must end where the event begins. */
+	for (count = 0; count < 8; count++) {
+		msg[2] = count;
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, full, &fresh, &head),
+				count == 2 ? 0 : -EPROTO);
+	}
+	msg[2] = 2;
+	for (len = HEAD; len < ROOM; len++) {
+		msg[4] = len - HEAD;
+		msg[5] = (len - HEAD) >> 8;
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				len == full ? 0 : -EPROTO);
+	}
+}
+
+static void event_needs_room(struct kunit *test)
+{
+	struct vrfm_pack pack;
+	u8 *msg = room(test);
+
+	vrfm_pack_begin(&pack, msg, HEAD + 8 + 8 + 16);
+	KUNIT_EXPECT_TRUE(test, vrfm_pack_has_room_for_event(&pack));
+	vrfm_pack_run(&pack, 0, "abcdefgh", 8);
+	KUNIT_EXPECT_TRUE(test, vrfm_pack_has_room_for_event(&pack));
+	vrfm_pack_begin(&pack, msg, HEAD + 8 + 8 + 15);
+	vrfm_pack_run(&pack, 0, "abcdefgh", 8);
+	KUNIT_EXPECT_FALSE(test, vrfm_pack_has_room_for_event(&pack));
 }
 
 static void note_round_trip_is_equal(struct kunit *test)
@@ -634,6 +688,8 @@ static struct kunit_case vrfm_proto_cases[] = {
 	KUNIT_CASE(ack_accepts_same_to_last_sent),
 	KUNIT_CASE(ack_has_sequence_of_last_message),
 	KUNIT_CASE(event_round_trip_is_equal),
+	KUNIT_CASE(event_follows_runs),
+	KUNIT_CASE(event_needs_room),
 	KUNIT_CASE(note_round_trip_is_equal),
 	KUNIT_CASE(pull_outside_memory_is_refused),
 	KUNIT_CASE(image_of_parts_of_words_is_refused),

@@ -88,6 +88,10 @@ static void make_event(struct fuzz *f, struct vrfm_pack *pack)
 		.number = below(f, 1 << 20),
 	};
 
+	if (one_of(f, 2))
+		make_runs(f, pack, 1);
+	if (!vrfm_pack_has_room_for_event(pack))
+		vrfm_pack_begin(pack, pack->msg, pack->room);
 	vrfm_pack_event(pack, &event);
 }
 
@@ -220,8 +224,6 @@ static bool right_runs(const u8 *at, const u8 *end, u32 count, u32 align)
 {
 	u64 offset, len;
 
-	if (!count)
-		return false;
 	for (; count; count--, at += 8 + round_up(len, 8)) {
 		if (end - at < 8)
 			return false;
@@ -265,11 +267,12 @@ static bool right_body(const struct fuzz *f, const u8 *msg, u32 len)
 
 	switch (msg[0]) {
 	case 2:
-		return right_runs(at, msg + len, count, 1);
+		return count && right_runs(at, msg + len, count, 1);
 	case 7:
-		return right_runs(at, msg + len, count, 4);
+		return count && right_runs(at, msg + len, count, 4);
 	case 3:
-		return !count && len == HEAD + 16 && number(at, 4) <= 4;
+		return len >= HEAD + 16 && number(msg + len - 16, 4) <= 4 &&
+		       right_runs(at, msg + len - 16, count, 1);
 	case 5:
 		return !count && len == HEAD + 24 && at[0] >= 1 && at[0] <= 5;
 	case 6:
@@ -340,7 +343,7 @@ static void expect_right(struct fuzz *f, const u8 *msg)
 	for (; count; count--, at += 8 + round_up(len, 8)) {
 		offset = number(at, 4);
 		len = number(at + 4, 4);
-		if (msg[0] == 2)
+		if (msg[0] == 2 || msg[0] == 3)
 			expect_update(f, offset, at + 8, len);
 		else if (f->vdev->resync.donor == f->link)
 			expect_image(f, offset, at + 8, len);
@@ -541,6 +544,25 @@ static void say_update(struct kunit *test, u32 offset, const char *text)
 	vrfm_pack_begin(&pack, f->msg, ROOM);
 	vrfm_pack_run(&pack, offset, text, strlen(text));
 	say(test, f, &pack, VRFM_WIRE_UPDATE, 0);
+}
+
+static void event_is_raised_behind_runs_of_its_message(struct kunit *test)
+{
+	const struct vrfm_wired_event event = { .data = 2, .number = 2 };
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	raised();
+	say_event(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_run(&pack, 8, "first", 5);
+	vrfm_pack_run(&pack, 64, "second", 6);
+	vrfm_pack_event(&pack, &event);
+	say(test, f, &pack, VRFM_WIRE_EVENT, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, raised(), 0x0102ULL);
+	KUNIT_EXPECT_EQ(test, memcmp(f->room + FENCE + 8, "first", 6), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(f->room + FENCE + 64, "second", 7), 0);
 }
 
 static void event_is_raised_once(struct kunit *test)
@@ -2118,6 +2140,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(image_pages_share_messages),
 	KUNIT_CASE(pull_without_room_is_answered_later),
 	KUNIT_CASE(only_end_of_write_has_its_serial),
+	KUNIT_CASE(event_is_raised_behind_runs_of_its_message),
 	KUNIT_CASE(event_is_raised_once),
 	KUNIT_CASE(events_to_peer_behind_wait_for_room),
 	KUNIT_CASE(waiting_events_are_bounded),

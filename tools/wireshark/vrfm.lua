@@ -72,10 +72,11 @@ local function add_flags(tree, field, range, bits)
 	end
 end
 
--- Runs of an UPDATE or IMAGE. Return their number.
-local function add_runs(body, tree)
+-- COUNT runs of an UPDATE, IMAGE or EVENT. Return their number, which is smaller if the body is cut, and the offset
+-- behind them.
+local function add_runs(body, tree, count)
 	local at, n = 0, 0
-	while at + 8 <= body:len() do
+	while n < count and at + 8 <= body:len() do
 		local len = body(at + 4, 4):le_uint()
 		local present = math.min(len, body:len() - at - 8)
 		local run = tree:add(f.run, body(at, 8 + present))
@@ -88,17 +89,18 @@ local function add_runs(body, tree)
 		at = at + 8 + math.floor((len + 7) / 8) * 8
 		n = n + 1
 	end
-	return n
+	return n, at
 end
 
-local function add_event(body, tree)
-	if body:len() < 16 then
+-- The event at the end of an EVENT.
+local function add_event(body, tree, at)
+	if body:len() < at + 16 then
 		return ""
 	end
-	tree:add_le(f.event, body(0, 4))
-	tree:add_le(f.data, body(4, 4))
-	tree:add_le(f.number, body(8, 8))
-	return string.format(" %s data %u", EVENTS[body(0, 4):le_uint()] or "?", body(4, 4):le_uint())
+	tree:add_le(f.event, body(at, 4))
+	tree:add_le(f.data, body(at + 4, 4))
+	tree:add_le(f.number, body(at + 8, 8))
+	return string.format(" %s data %u", EVENTS[body(at, 4):le_uint()] or "?", body(at + 4, 4):le_uint())
 end
 
 local function add_note(body, tree)
@@ -127,11 +129,12 @@ local function add_pull(body, tree)
 end
 
 -- The body of a message. Return what the list of packets shows.
-local function add_body(kind, body, tree)
+local function add_body(kind, body, tree, runs)
 	if kind == "UPDATE" or kind == "IMAGE" then
-		return string.format(" %u runs", add_runs(body, tree))
+		return string.format(" %u runs", (add_runs(body, tree, runs)))
 	elseif kind == "EVENT" then
-		return add_event(body, tree)
+		local n, at = add_runs(body, tree, runs)
+		return (n > 0 and string.format(" %u runs", n) or "") .. add_event(body, tree, at)
 	elseif kind == "NOTE" then
 		return add_note(body, tree)
 	elseif kind == "PULL" then
@@ -152,7 +155,7 @@ local function message(tvb, pinfo, tree, sent)
 	pinfo.cols.src = sent and own or "node " .. peer
 	pinfo.cols.dst = sent and "node " .. peer or own
 	local body = tvb:len() > HEAD and tvb(HEAD):tvb() or nil
-	return string.format("%s%s sequence %s applied %s", kind, body and add_body(kind, body, tree) or "",
+	return string.format("%s%s sequence %s applied %s", kind, body and add_body(kind, body, tree, tvb(42, 2):le_uint()) or "",
 			     tostring(tvb(48, 8):le_uint64()), tostring(tvb(56, 8):le_uint64()))
 end
 

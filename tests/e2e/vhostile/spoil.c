@@ -198,6 +198,18 @@ static void vhostile_part(struct vhostile *vh)
 	vhostile_end(vh, 2);
 }
 
+/* Create an EVENT that lacks the event behind its run, or a run before it. */
+static void vhostile_event_with_run(struct vhostile *vh)
+{
+	const struct vrfm_wire_event event = { .number = cpu_to_le64(1) };
+	u32 event_len = vhostile_below(vh, 2) ? 0 : sizeof(event);
+
+	vhostile_update(vh, VRFM_WIRE_EVENT);
+	memcpy(vh->msg + vh->len, &event, event_len);
+	vh->len += event_len;
+	vhostile_end(vh, event_len ? 2 * vhostile_below(vh, 2) : 1);
+}
+
 static void vhostile_event(struct vhostile *vh)
 {
 	struct vrfm_wire_event event = {
@@ -339,6 +351,7 @@ static const struct {
 	{ "more than its runs", vhostile_more },
 	{ "part of a word", vhostile_part },
 	{ "event", vhostile_event },
+	{ "event with run", vhostile_event_with_run },
 	{ "note", vhostile_note },
 	{ "pull", vhostile_pull },
 	{ "body of a probe", vhostile_body },
