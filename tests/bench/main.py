@@ -16,10 +16,12 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "vm"))
+sys.path.insert(1, str(HERE.parent / "check"))
 
 import page  # noqa: E402
 import record  # noqa: E402
 import rows as all_rows  # noqa: E402
+import userspace  # noqa: E402
 from record import BenchError  # noqa: E402
 from rig import kernels, need  # noqa: E402
 
@@ -66,13 +68,13 @@ def arguments():
 
 
 def vbench(folder):
-    """Compile vbench.c, a program that uses vrfm; return the path of the program."""
+    """Compile vbench, a program that uses vrfm; return the path of the program."""
     program = pathlib.Path(folder, "vbench")
     try:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-I", TOP / "include/uapi", "-o", program,
-                        HERE / "vbench.c", "-libverbs"], check=True)
+                        HERE / "vbench.c", HERE / "vbench_ring.c", "-libverbs"], check=True)
     except subprocess.CalledProcessError:
-        raise BenchError("vbench.c does not compile") from None
+        raise BenchError("vbench does not compile") from None
     return program
 
 
@@ -118,6 +120,8 @@ class Machine:
             more = [*more, "--add", HERE / "ntr.sh"]
         if self.topology in all_rows.WINDOWS:
             more = [*more, "--adapter"]
+        if any(row.test == "replay" for row in self.rows):
+            more = [*more, *[word for file in userspace.added((), ("vrfmctl",), (), HERE) for word in ("--add", file)]]
         # The test "sizes" needs more memory, because it creates two devices of 256 MiB on a node.
         more = [*more, "--mem", "1G"] if any(row.test == "sizes" for row in self.rows) else more
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", link, "--nodes",

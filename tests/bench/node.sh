@@ -509,6 +509,29 @@ reading() {
 	vrfm_end
 }
 
+# replay ROUNDS [NAME=NUMBER]...: record a program that writes 4 bytes every 100 us, and measure how late a replay repeats
+# each write. vrfmctl prints times in us.
+replay() {
+	local rounds=$1 round ms pid file=/tmp/replay.pcapng line
+	shift
+	ms=$(option ms "$@")
+	vrfm_make 0 4M && vrfm_make 1 4M && vrfm_link 0 1 && vrfm_ready 2 || return
+	for ((round = 1; round <= rounds; round++)); do
+		rm -f $file
+		LD_LIBRARY_PATH=/add /add/vrfmctl record $file rfm2g0 &
+		pid=$!
+		until [[ -s $file ]]; do sleep 0.05; done
+		sleep 0.5
+		/add/vbench longest /dev/rfm2g0 4 "$ms" >/dev/null || return
+		kill -INT $pid
+		wait $pid || return
+		line=$(LD_LIBRARY_PATH=/add /add/vrfmctl --rt replay $file rfm2g0) || return
+		[[ $line =~ ^([0-9]+)\ batches.*p50\ ([0-9]+)\ p99\ ([0-9]+)\ max\ ([0-9]+) ]] || return
+		echo "vrfm $round n=${BASH_REMATCH[1]} p50=${BASH_REMATCH[2]} p99=${BASH_REMATCH[3]} max=${BASH_REMATCH[4]}"
+	done
+	vrfm_end
+}
+
 # joining ROUNDS [NAME=NUMBER]...: measure writes to device 0 while device 2 joins and loads 64 MiB, and without this
 # device.
 joining() {
@@ -639,7 +662,7 @@ job() {
 	elif [[ $test == blk ]]; then
 		out=$(blk "$variants" "$rounds" "$@") || status=$?
 	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
-		$test == reading || $test == joining || $test == claimed || $test == grow || $test == cut ||
+		$test == reading || $test == replay || $test == joining || $test == claimed || $test == grow || $test == cut ||
 		$test == cutpoke ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == ntr-* ]]; then
@@ -698,8 +721,8 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # Run these tests before other devices exist, because memory and messages of other devices would also be measured.
-lone="memory join remote sizes beside reading joining claimed grow cut cutpoke"
-for test in memory join remote sizes beside reading joining claimed; do
+lone="memory join remote sizes beside reading replay joining claimed grow cut cutpoke"
+for test in memory join remote sizes beside reading replay joining claimed; do
 	jobs_of $test "$@"
 done
 if wanted grow "$@"; then

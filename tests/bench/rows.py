@@ -22,7 +22,7 @@ NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8))), SPACES: 1, PLAIN: 2, 
 # Links of tools/vm for topologies that need a certain link.
 LINKS = {SPACES: "rxe", PLAIN: "ntr-shm", BELLS: "ntr-bell"}
 # Tests that create their own devices and links.
-LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "joining", "claimed", "grow", "cut", "cutpoke")
+LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "replay", "joining", "claimed", "grow", "cut", "cutpoke")
 # Results of a row: {variant: numbers of each round}.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -114,6 +114,11 @@ def slower(variant, against):
     return faster(against, variant)
 
 
+def for_each(name, variant):
+    """Return the number NAME of VARIANT for an operation."""
+    return lambda turns: [turn[name] / turn["n"] for turn in turns[variant]]
+
+
 def off(variant, against, figure):
     """Return the relative difference between the figures of VARIANT and AGAINST."""
     return lambda turns: [abs(ratio - 1) for ratio in paired(turns, variant, against, figure)]
@@ -141,6 +146,11 @@ def stall(turns):
 def received(turns):
     """Return the number of messages that the receiver has handled for each direct write."""
     return [turn["received"] / turn["n"] for turn in turns["vrfm"]]
+
+
+def lateness(turns):
+    """Return the 99th percentile of the lateness of writes in a replay, in us."""
+    return [turn["p99"] for turn in turns["vrfm"]]
 
 
 def protections(turns):
@@ -345,6 +355,24 @@ ROWS = (
         faster("tapped", "vrfm"), ">=", always(0.95)),
     Row("vrfm/write-4K-tap", "API writes 4 KiB a second, tap with bytes/no tap", "vrfm-rate", "vrfm,copied", "size=4096",
         faster("copied", "vrfm"), ">=", always(0.80)),
+    Row("vrfm/event-burst-time", "event of a burst, reader's time ring/WAIT_FOR_EVENT", "vrfm-burst", "vrfm,ring", "",
+        slower("ring", "vrfm"), "<=", always(0.5)),
+    Row("vrfm/event-burst-calls", "system calls of a reader for an event of a burst, ring", "vrfm-burst", "vrfm,ring", "",
+        for_each("calls", "ring"), "<=", always(0.1)),
+    Row("vrfm/write-4B-noticed", "writes 4 B a second that a reader learns of, ring/VRFM_WATCH", "vrfm-cover", "vrfm,ring",
+        "", faster("ring", "vrfm"), ">=", always(5.0)),
+    Row("vrfm/event-rtt-ring-p50", "event round trip p50 ring/WAIT_FOR_EVENT", "vrfm-event", "vrfm,ring", "size=8",
+        longer("ring", "vrfm"), "<=", always(1.05), BOTH),
+    Row("vrfm/event-rtt-ring-p99", "event round trip p99 ring/WAIT_FOR_EVENT", "vrfm-event", "vrfm,ring", "size=8",
+        longer("ring", "vrfm", "p99"), "<=", always(1.05), BOTH),
+    Row("vrfm/cycle-batch", "8 blocks, counter and event, cycles a second VRFM_BATCH/ten calls", "vrfm-control",
+        "vrfm,batch", "", faster("batch", "vrfm"), ">=", always(3.0)),
+    Row("vrfm/cycle-batch-messages", "messages to a peer for such a cycle, VRFM_BATCH", "vrfm-control", "vrfm,batch", "",
+        for_each("messages", "batch"), "<=", always(1.1)),
+    Row("vrfm/publish-8B-rtt", "manual mapping and PUBLISH ping-pong p50 vrfm/raw WRITE 8 B", "vrfm-ping", "raw,manual",
+        "size=8", longer("manual", "raw"), "<=", always(1.50), BOTH),
+    Row("vrfm/replay-lateness-us", "lateness p99 of a replay of 10 kHz us", "replay", "vrfm", "ms=2000",
+        lateness, "<=", always(100.0)),
     *disturbed("vrfm/poke-dirty-pages", "process that dirties 1000 pages", "beside", "beside", "", p50=1.50),
     Row("vrfm/claimed-loop-faults", "faults and protections a cycle, 1 kHz loop over 100 claimed pages", "claimed",
         "vrfm", "",

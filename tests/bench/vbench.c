@@ -19,6 +19,9 @@
  *   ping    write 8 bytes, and poll for the 8 bytes that the server writes back; the server also polls
  *   event   send an event, and wait for the one that the server sends back; both sleep while they wait
  *   read    copy 1 MiB from a mapping
+ *   burst   receive bursts of 100 events, which rfm2g1 sends
+ *   cover   learn of the writes of 4 bytes of another process, which writes at full speed
+ *   control write eight blocks and a counter, and send an event
  *   pages   RDMA READ a tenth of 64 MiB, page by page; only for the variant raw
  *   longest write a block every 100 us, and print the longest time of a write as max; has a single turn
  *   poker   write 4 bytes every ms with real-time priority; has a single turn, of a variant called NAME
@@ -31,6 +34,9 @@
  *   store   /dev/rfm2g2, which has flush_us=0, by stores into a mapping
  *   alone   /dev/rfm2g4, which has no peer
  *   three   /dev/rfm2g5, which has three peers
+ *   manual  /dev/rfm2g0 by a manual mapping and VRFM_OP_PUBLISH
+ *   ring    /dev/rfm2g0 with a ring
+ *   batch   /dev/rfm2g0 by VRFM_BATCH
  *   tapped  /dev/rfm2g0 with a tap that records no bytes, and that this program reads
  *   copied  /dev/rfm2g0 with a tap that records up to 4 KiB of each write
  *   plain   ordinary memory
@@ -62,18 +68,14 @@
 #include <rfm2g.h>
 #include <vrfm.h>
 
-#include "quantiles.h"
+#include "vbench.h"
 
 #define SPAN (4u << 20)
 #define DEPTH 16
-#define SAMPLES 100000
 #define SIGNAL_EVERY 8
-#define PAGE 4096u
 /* Number of pages that join_writes() of node.sh writes: a tenth of 64 MiB. */
 #define PAGES 1639u
 #define MESSAGE 8
-/* Slots of the ring of a tap: 16 MiB. */
-#define TAP_SLOTS 262144
 /* Maximum number of variants in a command. */
 #define TURNS 5
 /* Flag in the number of a round trip, which the client sets: the server must end its turn after this round trip. */
@@ -81,7 +83,6 @@
 /* Offsets at which the client (MINE) and the server (THEIRS) of ping write. */
 #define MINE 0
 #define THEIRS 4096
-#define PATIENCE_NS 20000000000ull
 
 /* Address of a queue pair and its memory. Both sides exchange these before they connect their queue pairs. */
 struct card {
@@ -94,7 +95,7 @@ struct card {
 /* Request of the client to the server, to take part in the round trips of a turn. */
 struct request {
 	char test;	/* 'p', 'e' */
-	char variant;	/* 'r', 'v', 's' */
+	char variant;	/* 'r', 'v', 's', 'p', 'e' */
 	uint32_t from;
 };
 
@@ -114,31 +115,12 @@ struct verbs {
 	uint32_t posted;
 };
 
-/* An open device. */
-struct rfm {
-	int fd;
-	uint64_t size;
-	volatile uint8_t *memory;
-};
-
-struct result {
-	uint64_t n, ns, min, quantiles[BENCH_QUANTILES], max;
-};
-
-struct job {
-	uint32_t size;
-	uint32_t stride;
-	uint32_t ms;
-	uint32_t rounds;
-	int control;
-};
-
 static struct verbs verbs;
-static uint64_t samples[SAMPLES];
+uint64_t samples[SAMPLES];
 /* Number of the last round trip. It grows on both sides, and is not reset between turns. */
 static uint32_t counter;
 
-static uint64_t now_ns(void)
+uint64_t now_ns(void)
 {
 	struct timespec t;
 
@@ -340,7 +322,7 @@ static void raw_send(uint32_t value)
 
 /* ---- devices ---- */
 
-static struct rfm open_rfm(const char *path)
+struct rfm open_rfm(const char *path)
 {
 	struct rfm rfm = { .fd = open(path, O_RDWR) };
 
@@ -348,7 +330,8 @@ static struct rfm open_rfm(const char *path)
 		err(1, "%s", path);
 	rfm.size = lseek(rfm.fd, 0, SEEK_END);
 	rfm.memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, rfm.fd, 0);
-	if (rfm.memory == MAP_FAILED)
+	rfm.manual = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, rfm.fd, VRFM_MMAP_MANUAL);
+	if (rfm.memory == MAP_FAILED || rfm.manual == MAP_FAILED)
 		err(1, "%s: mmap", path);
 	return rfm;
 }
@@ -366,15 +349,15 @@ static void rfm_store(const struct rfm *rfm, uint32_t offset, uint32_t value)
 	*(volatile uint32_t *)(rfm->memory + offset) = value;
 }
 
-static void rfm_send(const struct rfm *rfm, uint32_t node, uint32_t value)
+void rfm_send(const struct rfm *rfm, uint32_t event, uint32_t node, uint32_t value)
 {
-	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .node_id = node, .extended_info = value };
+	struct rfm2g_event_info info = { .event = event, .node_id = node, .extended_info = value };
 
 	if (ioctl(rfm->fd, RFM2G_SEND_EVENT, &info))
 		err(1, "RFM2G_SEND_EVENT");
 }
 
-static uint32_t rfm_wait(const struct rfm *rfm)
+uint32_t rfm_wait(const struct rfm *rfm)
 {
 	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .timeout = PATIENCE_NS / 1000000 };
 
@@ -393,12 +376,29 @@ static void rfm_enable(const struct rfm *rfm)
 
 /* ---- functions for both sides of a round trip ---- */
 
+/* Ring that takes the events of a turn of the variant ring. */
+static struct ring events;
+
+static void begin_turn(char variant, const struct rfm *rfm)
+{
+	if (variant == 'e')
+		ring_open_events(&events, rfm);
+}
+
+static void end_turn(char variant)
+{
+	if (variant == 'e')
+		ring_close(&events);
+}
+
 static void put(char variant, const struct rfm *rfm, uint32_t offset, uint32_t value)
 {
 	if (variant == 'r')
 		raw_put(offset, value);
 	else if (variant == 's')
 		rfm_store(rfm, offset, value);
+	else if (variant == 'p')
+		publish(rfm, offset, value);
 	else
 		rfm_put(rfm, offset, value);
 }
@@ -413,12 +413,12 @@ static void say(char variant, const struct rfm *rfm, uint32_t node, uint32_t val
 	if (variant == 'r')
 		raw_send(value);
 	else
-		rfm_send(rfm, node, value);
+		rfm_send(rfm, RFM2G_EVENT_INTR1, node, value);
 }
 
 static uint32_t hear(char variant, const struct rfm *rfm)
 {
-	return variant == 'r' ? receive() : rfm_wait(rfm);
+	return variant == 'r' ? receive() : variant == 'e' ? ring_wait_event(&events) : rfm_wait(rfm);
 }
 
 /* ---- the server ---- */
@@ -427,6 +427,7 @@ static void answer(const struct request *request, const struct rfm *rfm)
 {
 	uint32_t i = request->from, value = 0;
 
+	begin_turn(request->variant, rfm);
 	for (; !(value & LAST); i++) {
 		if (request->test == 'p') {
 			value = await(memory_of(request->variant, rfm) + MINE, i);
@@ -436,6 +437,7 @@ static void answer(const struct request *request, const struct rfm *rfm)
 			say(request->variant, rfm, 1, i);
 		}
 	}
+	end_turn(request->variant);
 }
 
 static int serve(char **arg)
@@ -506,9 +508,12 @@ static void trip(char test, char variant, const struct rfm *rfm, uint32_t last)
 
 static void trips(const struct job *job, char test, char variant, const struct rfm *rfm, struct result *result)
 {
-	uint64_t begin = now_ns(), start = begin, end;
+	uint64_t begin, start, end;
 
+	begin_turn(variant, rfm);
 	ask(job, test, variant);
+	begin = now_ns();
+	start = begin;
 	do {
 		trip(test, variant, rfm, 0);
 		end = now_ns();
@@ -516,6 +521,7 @@ static void trips(const struct job *job, char test, char variant, const struct r
 		start = end;
 	} while (result->n < SAMPLES && end - begin < job->ms * 1000000ull);
 	trip(test, variant, rfm, LAST);
+	end_turn(variant);
 	result->ns = end - begin;
 	rank(result);
 }
@@ -553,51 +559,9 @@ static void raw_pages(struct result *result)
 	result->ns = now_ns() - begin;
 }
 
-/* A tap of a device, whose records are released without reading them. */
-struct tap {
-	int fd;
-	struct vrfm_ring args;
-	struct vrfm_ring_user *user;
-	const struct vrfm_ring_kernel *kernel;
-};
+uint8_t block[1 << 20];
 
-static struct tap tap_open(const struct rfm *rfm, uint32_t snap)
-{
-	struct tap tap = { .args = { .size = sizeof(tap.args), .slots = TAP_SLOTS, .snap = snap,
-				     .clock = CLOCK_MONOTONIC } };
-	struct vrfm_subscribe args = { .what = VRFM_SUB_TAP, .kinds = VRFM_TAP_KINDS };
-	void *user, *kernel;
-
-	tap.fd = ioctl(rfm->fd, VRFM_RING, &tap.args);
-	if (tap.fd < 0 || ioctl(tap.fd, VRFM_RING_SUBSCRIBE, &args))
-		err(1, "tap");
-	user = mmap(NULL, tap.args.user_len, PROT_READ | PROT_WRITE, MAP_SHARED, tap.fd, 0);
-	kernel = mmap(NULL, tap.args.kernel_len, PROT_READ, MAP_SHARED, tap.fd, tap.args.kernel_at);
-	if (user == MAP_FAILED || kernel == MAP_FAILED)
-		err(1, "tap");
-	tap.user = user;
-	tap.kernel = kernel;
-	return tap;
-}
-
-static void tap_release(const struct tap *tap)
-{
-	__atomic_store_n(&tap->user->head, __atomic_load_n(&tap->kernel->tail, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-}
-
-static void tap_close(struct tap *tap)
-{
-	if (tap->kernel->lost)
-		errx(1, "the tap has lost records");
-	munmap(tap->user, tap->args.user_len);
-	munmap((void *)tap->kernel, tap->args.kernel_len);
-	close(tap->fd);
-}
-
-/* Data that the test "rate" writes. */
-static uint8_t block[1 << 20];
-
-static void rate(const struct job *job, const struct rfm *rfm, const struct tap *tap, struct result *result)
+static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap, struct result *result)
 {
 	uint64_t begin = now_ns(), room = rfm->size - 2 * job->size;
 	uint32_t i;
@@ -607,7 +571,7 @@ static void rate(const struct job *job, const struct rfm *rfm, const struct tap 
 			if (pwrite(rfm->fd, block, job->size, result->n * job->stride % room & ~7) != job->size)
 				err(1, "write");
 		if (tap)
-			tap_release(tap);
+			ring_release_all(tap);
 	} while (now_ns() - begin < job->ms * 1000000ull);
 	if (fsync(rfm->fd))
 		err(1, "fsync");
@@ -617,10 +581,11 @@ static void rate(const struct job *job, const struct rfm *rfm, const struct tap 
 /* The test "rate" with a tap. */
 static void tapped_rate(const struct job *job, const struct rfm *rfm, uint32_t snap, struct result *result)
 {
-	struct tap tap = tap_open(rfm, snap);
+	struct ring tap;
 
+	ring_open_tap(&tap, rfm, snap);
 	rate(job, rfm, &tap, result);
-	tap_close(&tap);
+	ring_close(&tap);
 }
 
 static void read_rate(const struct job *job, const volatile void *from, struct result *result)
@@ -655,6 +620,7 @@ static const struct variant {
 } variants[] = {
 	{ "raw", NULL, 'r' }, { "vrfm", "/dev/rfm2g0", 'v' }, { "store", "/dev/rfm2g2", 's' },
 	{ "alone", "/dev/rfm2g4", 'v' }, { "three", "/dev/rfm2g5", 'v' }, { "plain", NULL, 'm' },
+	{ "manual", "/dev/rfm2g0", 'p' }, { "ring", "/dev/rfm2g0", 'e' }, { "batch", "/dev/rfm2g0", 'b' },
 	{ "tapped", "/dev/rfm2g0", 't' }, { "copied", "/dev/rfm2g0", 'c' },
 	{ "small", "/dev/rfm2g0", 'v' }, { "large", "/dev/rfm2g2", 'v' },
 	{ "one", "/dev/rfm2g0", 'v' }, { "two", "/dev/rfm2g1", 'v' }, { "four", "/dev/rfm2g2", 'v' },
@@ -681,6 +647,12 @@ static void run(const struct job *job, const char *test, const struct turn *turn
 		raw_pages(result);
 	else if (!strcmp(test, "read"))
 		read_rate(job, turn->rfm.memory, result);
+	else if (!strcmp(test, "burst"))
+		burst(job, letter, &turn->rfm, result);
+	else if (!strcmp(test, "cover"))
+		cover(job, letter, &turn->rfm, result);
+	else if (!strcmp(test, "control"))
+		control(job, letter, &turn->rfm, result);
 	else
 		trips(job, *test, letter, &turn->rfm, result);
 }
@@ -707,6 +679,10 @@ static void report(const char *name, uint32_t round, const struct result *result
 	size_t i;
 
 	printf("%s %u n=%llu ns=%llu", name, round, (unsigned long long)result->n, (unsigned long long)result->ns);
+	if (result->calls)
+		printf(" calls=%llu", (unsigned long long)result->calls);
+	if (result->messages)
+		printf(" messages=%llu", (unsigned long long)result->messages);
 	if (result->max) {
 		printf(" min=%llu", (unsigned long long)result->min);
 		for (i = 0; i < BENCH_QUANTILES; i++)
@@ -765,7 +741,7 @@ static int dial(const char *device, const char *host, const char *port)
 /* Check whether a test needs a server, as round trips and the variant raw do. */
 static bool needs_server(const char *test, const char *names)
 {
-	return (strcmp(test, "rate") && strcmp(test, "read")) || strstr(names, "raw");
+	return !strcmp(test, "ping") || !strcmp(test, "event") || strstr(names, "raw");
 }
 
 static int longest(char **arg)

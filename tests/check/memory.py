@@ -15,7 +15,7 @@ from rig import cache, modules
 LINES = 4000			# maximum number of lines of the file; if there are more, the newest half is kept
 # Files on which no scenario depends.  One of them is tests/skips, because skips of a remembered pass are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
-         "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
+         "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench*",
          "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main",
                                                                 "memory", "mutants", "packages", "plugin", "prose",
                                                                 "runnertest", "static", "test_parts")))
