@@ -420,7 +420,7 @@ def everything():
         Part("machine", machine.check, groups=("drawing",)),
         Part("ntr-server", ntrserver.check),
         Part("dissector", dissector.check, groups=("wireshark",)),
-        Part("record-file", recordfile.check, userspace=True),
+        Part("record-file", recordfile.check, userspace=True, groups=("hdf5",)),
         Part("ntr-page", ntrpage.check, groups=("qemu",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),

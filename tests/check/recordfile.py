@@ -2,6 +2,7 @@
 # Author: The krdma developers
 """Test how vrfmctl reads files of records: complete ones, cut ones, damaged ones, and files of later versions."""
 import functools
+import json
 import pathlib
 import re
 import struct
@@ -78,6 +79,14 @@ def with_version(data, version):
     return data[:begin] + text + b" crc %08x" % zlib.crc32(text) + data[end + 13:]
 
 
+def hdf5(place, table):
+    """Let a sample write TABLE to an HDF5 file; return its datasets.  Python of Debian has the module for such files."""
+    subprocess.run([static.TOP / "samples/record/to_hdf5.py", place / "table.h5"], input=table, text=True, check=True)
+    read = "import h5py, json, sys; print(json.dumps({k: v[()].tolist() for k, v in h5py.File(sys.argv[1]).items()}))"
+    done = subprocess.run(["/usr/bin/python3", "-c", read, place / "table.h5"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
 def cases(place):
     """Yield the name of each case, and whether it passes."""
     data = dissector.write_file(place).read_bytes()
@@ -100,6 +109,9 @@ def cases(place):
     status, out, _ = run("--signals", place / "columns", "--at", "0x1234", "export", path)
     yield "a table has a row for each write", status == 3 and [line.split(",")[1:] for line in out.splitlines()] == [
         ["low", "word", "signed"], *[["98", "1652126821", "29817"]] * 3]
+    yield "samples/record writes the table to an HDF5 file", hdf5(place, out) == {
+        "time_ns": [1700000000000000001, 1700000000000000002, 1700000000000000003],
+        "low": [98.0] * 3, "word": [1652126821.0] * 3, "signed": [29817.0] * 3}
     (place / "columns").write_text("low 0x100000 u8\n", encoding="ascii")
     status, _, errors = run("--signals", place / "columns", "export", path)
     yield "a column outside of the memory is refused with its line", status == 1 and "columns:1: not a name" in errors
