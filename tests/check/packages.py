@@ -26,7 +26,8 @@ VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERS
             "include/version.h": r'^#define KRDMA_VERSION "(.*)"$', "tools/krping": r'^VERSION = "(.*)"$'}
 # Pairs of a command line and some of the words that completion must offer for it.
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
-             ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
+             ("vrfmctl key ", "next switch drop"), ("vrfmctl -n 5 b", "bench"),
+             ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
              ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),
              ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop show blk"),
              ("krping stop ", "all"), ("krping -f j", "json"), ("krping client HOST wl", "wlat"),

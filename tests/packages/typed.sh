@@ -245,6 +245,27 @@ third() {
 	barrier joined
 }
 
+# All three nodes get the key of node 1.
+known() {
+	typed "mkdir -p -m 700 /etc/vrfm"
+	[[ $(stat -c %a /etc/vrfm) == 700 ]]
+	ok $? "only root can enter /etc/vrfm"
+	on 1 typed "vrfmctl genkey /etc/vrfm/rfm2g0.key"
+	excepted "no ssh" "scp -p /etc/vrfm/rfm2g0.key 10.0.0.2:/etc/vrfm/"
+	on 1 cp /etc/vrfm/rfm2g0.key /exchange/rfm2g0.key
+	barrier key
+	((NODE == 1)) || install -m 600 /exchange/rfm2g0.key /etc/vrfm/rfm2g0.key
+	typed "sed -i 's|^\\[rfm2g0\\]|&\\nsecurity = auth\\nkey_file = /etc/vrfm/rfm2g0.key|' /etc/vrfm.conf"
+	typed "systemctl restart vrfm"
+	barrier known
+	check "the nodes are linked with the key" vrfmctl -t 60 join
+	typed "vrfmctl keys"
+	says "rfm2g0: security auth, keys "
+	[[ $(grep -c " ready " "$said") == 2 ]]
+	ok $? "both links of node $NODE are ready"
+	barrier keys
+}
+
 last_resort() {
 	typed "modprobe krping"
 	barrier modprobe
@@ -277,6 +298,7 @@ users
 programs
 barrier programs
 third
+known
 last_resort
 all_typed
 systemctl stop vrfm

@@ -37,6 +37,7 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_UNSTAGE_MS] = "unstage_ms",
 	[CONF_DIRECT] = "direct",
 	[CONF_DIRECT_MIN] = "direct_min",
+	[CONF_SECURITY] = "security",
 };
 
 /* Range of numbers that the driver accepts for each key. */
@@ -235,6 +236,12 @@ static bool conf_is_mode(const char *text)
 	       !strcmp(text, "off");
 }
 
+static bool conf_is_level(const char *text)
+{
+	return !strcmp(text, "none") || !strcmp(text, "auth") ||
+	       !strcmp(text, "integrity") || !strcmp(text, "encrypt");
+}
+
 static bool conf_check_number(const struct conf_place *at, enum conf_key key,
 			      const char *value)
 {
@@ -265,6 +272,10 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 	case CONF_DIRECT:
 		return conf_is_mode(value) ||
 		       conf_error(at, "direct %s: auto, on or off", value);
+	case CONF_SECURITY:
+		return conf_is_level(value) ||
+		       conf_error(at, "security %s: none, auth, integrity or encrypt",
+				  value);
 	default:
 		return conf_check_number(at, key, value);
 	}
@@ -370,9 +381,22 @@ static bool conf_unknown(const struct conf_place *at, const char *name)
 
 	for (key = 0; key < CONF_KEYS; key++) {
 		strcat(known, conf_names[key]);
-		strcat(known, key + 1 < CONF_KEYS ? ", " : " or peer");
+		strcat(known, key + 1 < CONF_KEYS ? ", " : ", key_file or peer");
 	}
 	return conf_error(at, "%s: %s", name, known);
+}
+
+static bool conf_key_file(const struct conf_place *at, const char *value,
+			  struct conf_device *device)
+{
+	if (*device->key_file)
+		return conf_error(at, "key_file is there already");
+	if (*value != '/')
+		return conf_error(at, "key_file %s: an absolute path", value);
+	if (strlen(value) >= sizeof(device->key_file))
+		return conf_error(at, "key_file is too long");
+	strcpy(device->key_file, value);
+	return true;
 }
 
 static bool conf_value(const struct conf_place *at, const char *name,
@@ -382,6 +406,8 @@ static bool conf_value(const struct conf_place *at, const char *name,
 
 	if (!strcmp(name, "peer"))
 		return conf_peer(at, value, device);
+	if (!strcmp(name, "key_file"))
+		return conf_key_file(at, value, device);
 	for (key = 0; key < CONF_KEYS; key++)
 		if (!strcmp(conf_names[key], name))
 			break;
@@ -433,6 +459,10 @@ static bool conf_complete(const char *path, const struct conf_device *device)
 	if (*device->values[CONF_OVERLOAD_US] &&
 	    *device->values[CONF_OVERLOAD_MS])
 		return conf_error(&at, "rfm2g%u: set overload_us or overload_ms, one of them",
+				  device->unit);
+	if (*device->values[CONF_SECURITY] && !*device->key_file &&
+	    strcmp(device->values[CONF_SECURITY], "none"))
+		return conf_error(&at, "rfm2g%u: security needs a key_file",
 				  device->unit);
 	for (i = 0; i < device->npeers; i++)
 		if (device->peers[i].id == node)

@@ -9,6 +9,7 @@
 #define CONF_DEVICES 8
 #define CONF_PEERS 255
 #define CONF_VALUE 64
+#define CONF_PATH 256
 
 /* Keys of a device. Their values are passed to the kernel as text. */
 enum conf_key {
@@ -26,6 +27,7 @@ enum conf_key {
 	CONF_UNSTAGE_MS,
 	CONF_DIRECT,
 	CONF_DIRECT_MIN,
+	CONF_SECURITY,
 	CONF_KEYS,
 };
 
@@ -49,6 +51,7 @@ struct conf_peer {
  * @unit: N of rfm2gN
  * @line: number of the line at which its section begins
  * @values: values of the keys; a value that the file does not give is empty
+ * @key_file: path of the file with the keys; if it is empty, there are none
  * @peers: peers of the device
  * @npeers: number of @peers
  */
@@ -56,6 +59,7 @@ struct conf_device {
 	unsigned int unit;
 	int line;
 	char values[CONF_KEYS][CONF_VALUE];
+	char key_file[CONF_PATH];
 	struct conf_peer peers[CONF_PEERS];
 	int npeers;
 };

@@ -254,18 +254,21 @@ static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
  * ctl_add_peer - add or update a peer of a device
  * @unit: N of rfm2gN
  * @peer: peer
+ * @keys: keys, perhaps some that only this node and the peer share
  *
  * The address of a peer is fixed. To change it, this function removes the peer
  * and adds it with the new address.
  *
  * Return: true; or false after an error message.
  */
-bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
+bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer,
+		  const struct keyfile *keys)
 {
 	char name[32], path[PATH_MAX];
 
 	if (ctl_has_same_peer(unit, peer))
-		return ctl_tune_peer(unit, peer);
+		return ctl_tune_peer(unit, peer) &&
+		       ctl_hand_peer(unit, peer->id, keys);
 	snprintf(name, sizeof(name), "peers/%u", peer->id);
 	ctl_path(unit, name, path, sizeof(path));
 	if (rmdir(path) && errno != ENOENT) {
@@ -283,7 +286,7 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 	snprintf(name, sizeof(name), "peers/%u/port", peer->id);
 	if (*peer->port && !ctl_set(unit, name, peer->port))
 		return false;
-	if (!ctl_tune_peer(unit, peer))
+	if (!ctl_tune_peer(unit, peer) || !ctl_hand_peer(unit, peer->id, keys))
 		return false;
 	snprintf(name, sizeof(name), "peers/%u/addr", peer->id);
 	return ctl_set(unit, name, peer->addr);

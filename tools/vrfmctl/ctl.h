@@ -9,6 +9,7 @@
 #include "../../include/uapi/vrfm.h"
 
 #include "conf.h"
+#include "keyfile.h"
 #include "stream.h"
 
 /* Default path of the configuration. */
@@ -51,6 +52,8 @@ enum ctl_result {
  * @late: largest lateness of replay without an error, in us; 0: no limit
  * @force: replay although a recorded writer is linked
  * @signals: file with the columns of export, or NULL
+ * @now: key drop makes links again that use an old key
+ * @links: rekey makes all links again
  */
 struct ctl_options {
 	const char *path;
@@ -78,6 +81,8 @@ struct ctl_options {
 	uint64_t late;
 	bool force;
 	const char *signals;
+	bool now;
+	bool links;
 };
 
 /**
@@ -159,13 +164,27 @@ bool ctl_is_foreign(unsigned int unit);
 bool ctl_get(unsigned int unit, const char *name, char *value, size_t room);
 bool ctl_make(unsigned int unit);
 bool ctl_set(unsigned int unit, const char *name, const char *value);
-bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer);
+bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer,
+		  const struct keyfile *keys);
 bool ctl_keep_peers(const struct conf_device *device);
 bool ctl_has_peer(unsigned int unit, unsigned int id);
 bool ctl_remove(unsigned int unit);
 
 /* join.c */
 enum ctl_result ctl_join(const struct ctl_options *options, const char *only);
+
+/* key.c */
+bool ctl_read_keys(const struct conf_device *device, struct keyfile *keys);
+bool ctl_hand_device(unsigned int unit, const struct keyfile *keys);
+bool ctl_hand_peer(unsigned int unit, unsigned int id,
+		   const struct keyfile *keys);
+enum ctl_result ctl_genkey(const struct ctl_options *options, const char *path);
+enum ctl_result ctl_key(const struct ctl_options *options, int argc, char **argv);
+enum ctl_result ctl_keys(const struct ctl_options *options, const char *only);
+enum ctl_result ctl_rekey(const struct ctl_options *options, const char *only);
+
+/* main.c */
+enum ctl_result ctl_conf(const char *path, struct conf *conf);
 
 /* peers.c */
 const char *ctl_state(const struct vrfm_peer_state *peer);

@@ -27,6 +27,13 @@ static const char ctl_help_text[] =
 "        [-r OFFSET:LENGTH] replay FILE [DEVICE]\n"
 "vrfmctl [--json] cat FILE\n"
 "vrfmctl --signals=FILE [--at=OFFSET] export FILE\n"
+"vrfmctl genkey [FILE]\n"
+"vrfmctl --nodes=NODES genkey FOLDER\n"
+"vrfmctl [-f FILE] [--json] key next FILE [DEVICE]\n"
+"vrfmctl [-f FILE] [--json] key switch [DEVICE]\n"
+"vrfmctl [-f FILE] [--json] [--now] [-t SECONDS] key drop [DEVICE]\n"
+"vrfmctl [-f FILE] [--json] [--links] [-t SECONDS] rekey [DEVICE]\n"
+"vrfmctl [--json] keys [DEVICE]\n"
 "\n"
 "up: create the devices in " CTL_CONF " (or only those named), and update\n"
 "the peers of existing ones. down: remove the devices in the file, those named,\n"
@@ -37,7 +44,9 @@ static const char ctl_help_text[] =
 "bench: measure single operations on this node. tap: show its writes, messages\n"
 "and events, as lines, JSON or a file for Wireshark. record: write them to a\n"
 "file. replay: repeat the writes in a file. cat: print a file. export: print a\n"
-"table of values in a file.\n"
+"table of values in a file. genkey: make a key, or one for each pair of nodes.\n"
+"key: replace the key of a device, in three steps. rekey: read its file of keys\n"
+"again. keys: show the ids of keys, and of those in use.\n"
 "\n"
 "  -f, --file=FILE         read FILE instead of " CTL_CONF "\n"
 "  -a, --all               down: all devices, also those not in the file;\n"
@@ -74,13 +83,22 @@ static const char ctl_help_text[] =
 "      --force             replay: although a writer of the file is linked\n"
 "      --signals=FILE      export: columns, a line \"name offset type\" for each\n"
 "      --at=OFFSET         export: print a row for each write to this byte (0)\n"
+"      --now               key drop: make links again that use the old key\n"
+"      --links             rekey: make all links again, one by one\n"
 "  -h, --help              print this text\n"
 "  -V, --version           print the version\n"
 "\n"
 "Exit status: 0 success, 1 failure or difference, 2 usage, 3 join: the device\n"
 "has all data of the linked peers, and other peers are not linked.\n";
 
-static enum ctl_result ctl_conf(const char *path, struct conf *conf)
+/**
+ * ctl_conf - read the configuration
+ * @path: path of the file
+ * @conf: result
+ *
+ * Return: CTL_OK; or CTL_FAILED after an error message.
+ */
+enum ctl_result ctl_conf(const char *path, struct conf *conf)
 {
 	FILE *file = fopen(path, "r");
 	bool good;
@@ -217,10 +235,12 @@ static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 static void ctl_print_conf(const struct conf_device *device)
 {
 	const char *size = device->values[CONF_SIZE];
+	const char *level = device->values[CONF_SECURITY];
 
-	printf("rfm2g%u: node %s, size %s, %d peer%s\n", device->unit,
+	printf("rfm2g%u: node %s, size %s, %d peer%s%s%s\n", device->unit,
 	       device->values[CONF_NODE], *size ? size : "64M (default)",
-	       device->npeers, device->npeers == 1 ? "" : "s");
+	       device->npeers, device->npeers == 1 ? "" : "s",
+	       *level ? ", security " : "", level);
 }
 
 static enum ctl_result ctl_run_conf(const char *path)
@@ -252,7 +272,8 @@ static bool ctl_takes(const char *command, const char *given)
 		{ "join", "jt" }, { "check", "jbc" }, { "bench", "jnwe" },
 		{ "tap", "jpNrksna" }, { "record", "rNbtaF" },
 		{ "replay", "xABlHIERLONr" }, { "cat", "j" },
-		{ "export", "go" },
+		{ "export", "go" }, { "genkey", "N" }, { "key", "fjWt" },
+		{ "rekey", "fjKt" }, { "keys", "j" },
 	};
 	size_t i;
 
@@ -303,10 +324,12 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		{ "status", ctl_status }, { "peers", ctl_show_peers },
 		{ "top", ctl_top }, { "join", ctl_join },
 		{ "check", ctl_check }, { "bench", ctl_bench },
-		{ "tap", ctl_show_tap },
+		{ "tap", ctl_show_tap }, { "genkey", ctl_genkey },
+		{ "keys", ctl_keys }, { "rekey", ctl_rekey },
 	};
 	bool known = !strcmp(argv[0], "conf") || !strcmp(argv[0], "down") ||
 		     ctl_is_about_file(argv[0]);
+	enum ctl_result ret;
 	size_t i;
 
 	if (!strcmp(argv[0], "up"))
@@ -315,6 +338,10 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		return ctl_run_down(options, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "conf") && argc == 1)
 		return ctl_run_conf(options->path);
+	if (!strcmp(argv[0], "key")) {
+		ret = ctl_key(options, argc - 1, argv + 1);
+		return ret == CTL_USAGE ? ctl_usage() : ret;
+	}
 	if (ctl_is_about_file(argv[0]) && argc >= 2)
 		return ctl_run_file(options, argc, argv);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
@@ -441,6 +468,12 @@ static bool ctl_replay_option(int option, const char *text,
 	case 'g':
 		options->signals = text;
 		return true;
+	case 'W':
+		options->now = true;
+		return true;
+	case 'K':
+		options->links = true;
+		return true;
 	default:
 		return ctl_replay_number(option, text, options);
 	}
@@ -518,6 +551,8 @@ int main(int argc, char **argv)
 		{ "event", required_argument, NULL, 'e' },
 		{ "pcapng", required_argument, NULL, 'p' },
 		{ "nodes", required_argument, NULL, 'N' },
+		{ "now", no_argument, NULL, 'W' },
+		{ "links", no_argument, NULL, 'K' },
 		{ "range", required_argument, NULL, 'r' },
 		{ "kinds", required_argument, NULL, 'k' },
 		{ "snap", required_argument, NULL, 's' },

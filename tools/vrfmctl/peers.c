@@ -347,6 +347,8 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 			  peer->bytes_received, &received),
 	       peer->links, peer->overloads, address, why ? ", " : "",
 	       why ? why : "");
+	if (peer->key_id)
+		printf(", key %08x", peer->key_id);
 	ctl_print_mtu(peer);
 	putchar('\n');
 }
@@ -411,6 +413,8 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 	ctl_json_number("path_mtu", peer->path_mtu);
 	ctl_json_number("local_mtu", peer->local_mtu);
 	ctl_json_number("peer_mtu", peer->peer_mtu);
+	ctl_json_number("security", peer->security);
+	printf(",\"key\":\"%08x\"", peer->key_id);
 	if (ctl_why(peer))
 		printf(",\"why\":\"%s\"", ctl_why(peer));
 	if (rate && rate->known) {

@@ -34,7 +34,7 @@ static uint64_t ctl_number(const char *text)
 
 static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 {
-	if (key == CONF_LISTEN || key == CONF_DIRECT)
+	if (key == CONF_LISTEN || key == CONF_DIRECT || key == CONF_SECURITY)
 		return !strcmp(a, b);
 	return ctl_number(a) == ctl_number(b);
 }
@@ -112,19 +112,26 @@ static bool ctl_tune(const struct conf_device *device)
 	return true;
 }
 
-static bool ctl_peers(const struct conf_device *device)
+/*
+ * Set the peers, and the keys. With a level a peer must have a key at any time.
+ * So the keys of the device come first, and are removed last.
+ */
+static bool ctl_peers(const struct conf_device *device,
+		      const struct keyfile *keys)
 {
 	int i;
 
-	if (!ctl_keep_peers(device))
+	if (!ctl_keep_peers(device) ||
+	    (keys->device.n && !ctl_hand_device(device->unit, keys)))
 		return false;
 	for (i = 0; i < device->npeers; i++)
-		if (!ctl_add_peer(device->unit, &device->peers[i]))
+		if (!ctl_add_peer(device->unit, &device->peers[i], keys))
 			return false;
-	return true;
+	return keys->device.n || ctl_hand_device(device->unit, keys);
 }
 
-static bool ctl_describe(const struct conf_device *device)
+static bool ctl_describe(const struct conf_device *device,
+			 const struct keyfile *keys)
 {
 	int key;
 
@@ -132,16 +139,17 @@ static bool ctl_describe(const struct conf_device *device)
 		if (*device->values[key] &&
 		    !ctl_set(device->unit, ctl_name(key), device->values[key]))
 			return false;
-	return ctl_peers(device);
+	return ctl_peers(device, keys);
 }
 
-static bool ctl_create(const struct conf_device *device)
+static bool ctl_create(const struct conf_device *device,
+		       const struct keyfile *keys)
 {
 	bool was_there = ctl_exists(device->unit);
 
 	if (!ctl_make(device->unit))
 		return false;
-	if (ctl_describe(device) && ctl_set(device->unit, "enable", "1"))
+	if (ctl_describe(device, keys) && ctl_set(device->unit, "enable", "1"))
 		return true;
 	/* Remove the incomplete device, unless its directory existed before. */
 	if (!was_there)
@@ -166,23 +174,27 @@ static bool ctl_is_ours(unsigned int unit)
  * ctl_up - create a device, or update one that is up
  * @device: device of the configuration
  *
- * If the device is up, this updates its peers, and those values that can change
- * while it is up.
+ * If the device is up, this updates its peers and keys, and those values that
+ * can change while it is up.
  *
  * Return: CTL_OK, also if the device was up before; CTL_FAILED after an error
  * message.
  */
 enum ctl_result ctl_up(struct conf_device *device)
 {
+	static struct keyfile keys;
 	bool good;
 
-	if (!ctl_load() || !ctl_is_ours(device->unit))
+	/* With an unsafe file of keys nothing is brought up. */
+	if (!ctl_load() || !ctl_is_ours(device->unit) ||
+	    !ctl_read_keys(device, &keys))
 		return CTL_FAILED;
 	if (ctl_is_enabled(device->unit))
 		good = ctl_agrees(device) && ctl_tune(device) &&
-		       ctl_peers(device);
+		       ctl_peers(device, &keys);
 	else
-		good = ctl_create(device);
+		good = ctl_create(device, &keys);
+	keyfile_erase(&keys);
 	return good ? CTL_OK : CTL_FAILED;
 }
 

@@ -8,8 +8,7 @@
 #   node 1 (none, auth, integrity, encrypt) --- node 2 (the same levels, in all pairs)
 #
 # kernels: uml
-# long: stock-6.1 uml-debug
-# alone: debug-6.1
+# alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
 # add: peers-lib.sh

@@ -27,9 +27,9 @@
 network_ready
 declare -A key=([12]=P [21]=P [13]=Q [31]=Q [23]=R [32]=R)
 
-# set_key PEER LETTERS: give this node these keys for PEER.
+# set_key PEER LETTERS: give this node these keys for PEER. Nodes may share a kernel, and with it the keyring.
 set_key() {
-	add_key logon "vrfm:peer$1" "$2" && put "$dir/peers/$1/key" "vrfm:peer$1"
+	add_key logon "vrfm:$NODE-$1" "$2" && put "$dir/peers/$1/key" "vrfm:$NODE-$1"
 }
 
 # uses PEER LETTER: succeed if the link to PEER was made with this key.
