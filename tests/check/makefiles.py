@@ -177,6 +177,7 @@ def uninstalls_all(tree):
         expect(name in found, f"not installed: {name}")
     root = tree.place / "whole"
     expect((root / "etc/vrfm.conf").stat().st_mode & 0o777 == 0o600, "vrfm.conf shows addresses to everybody")
+    expect((root / "etc/vrfm").stat().st_mode & 0o777 == 0o700, "other users can enter the folder of keys")
     unit = (root / "usr/local/lib/systemd/system/vrfm.service").read_text(encoding="ascii")
     expect("ExecStart=/usr/local/bin/vrfmctl up" in unit and "/usr/bin/vrfmctl" not in unit, unit)
     expect(re.search(r"^After=.*\bnetwork\.target\b", unit, re.M), "the unit is stopped after the network")
