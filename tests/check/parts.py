@@ -31,6 +31,7 @@ import runnertest
 import skew
 import static
 import userspace
+import wire
 from rig import cache, kernels, need
 
 TOP = static.TOP
@@ -43,7 +44,7 @@ BENCH = TOP / "tools/bench"
 # the installed tools, and the samples.
 BROUGHT = ("programs", "narrow", "verbs", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
-        "guarantees", "security"}
+        "guarantees", "security", "capture"}
 HEADER_LINES = 60
 # Duration of the longer run that the key "lasting" requests for a scenario, in seconds.
 LASTING = 600
@@ -271,7 +272,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0, level=""):
                     values.get("nodes", 2))
     if level:
         argv += ["--add", level_file(level)]
-    for option in ("append", "mem"):
+    for option in ("append", "mem", "capture"):
         if option in values:
             argv += [f"--{option}", values[option]]
     if "previous" in values:
@@ -331,6 +332,8 @@ def scenarios():
         values = header(path)
         if "long" in values and int(values.get("nodes", 2)) > 2:
             sys.exit(f"check: {path.name}: a tour has two nodes: say alone instead of long")
+        if "long" in values and "capture" in values:
+            sys.exit(f"check: {path.name}: a tour is not captured: say alone instead of long")
         for place in values.get("kernels", "").split():
             yield scenario(path, values, place, long=False)
         for place in values.get("alone", "").split():
@@ -419,6 +422,7 @@ def everything():
         Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
         Part("ntr-server", ntrserver.check),
+        Part("wire", wire.check),
         Part("dissector", dissector.check, groups=("wireshark",)),
         Part("record-file", recordfile.check, userspace=True, groups=("hdf5",)),
         Part("ntr-page", ntrpage.check, groups=("qemu",)),

@@ -86,9 +86,10 @@ def checkpatch(log):
         "vrfm/event.c": "ENOSYS",		# errno of the cards' driver for canceling a wait when no task waits
         "vrfm/scan.c": "YIELD",		# vrfm_scanner_sleep() explains its yield()
     }
-    # Programs on shared memory use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the
-    # rules of checkpatch against both.
-    programs = files(r"^(tests/e2e/(ntrmem|ntruser|rfm2g)/|samples/hello/hello|tests/bench/vbench|tests/check/tapfile).*\.[ch]$")
+    # Programs use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the rules of
+    # checkpatch against both.
+    programs = files(r"^(tests/(e2e/(ntrmem|ntruser|rfm2g)/|bench/vbench|check/tapfile|vm/(meddle|switch))|samples/hello/hello)"
+                     r".*\.[ch]$")
     # The library for the cards is not kernel code, and has types that checkpatch does not know. So ignore the rules of
     # checkpatch that do not fit such code.
     foreign = "CAMELCASE,ENOSYS,LINE_SPACING,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,SPACING,"

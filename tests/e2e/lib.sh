@@ -20,6 +20,8 @@
 #   samples   programs of samples/rfm2g that tools/check compiles into /add
 #   previous  modules of the previous version that tools/check puts into /add, as NAME-previous.ko. The previous version is
 #             the newest tag or, if there is no tag, the commit in the file "previous".
+#   capture   file /exchange/NAME that gets all frames between the nodes, which are machines with links of rxe or siw. The
+#             switch between them then also takes rules, see meddle(). For "kernels" and "alone" only
 #   guarantees  guarantees of vrfm that the scenario tests, G1 to G10
 #   security  levels of security: for each LEVEL, the first of "kernels" runs the scenario once more, with devices of that
 #             level. With the word "long" behind them, only with --long
@@ -264,6 +266,21 @@ machine() {
 	echo "$1" >"$ask.new"
 	mv "$ask.new" "$ask"
 	while [[ -e $ask ]]; do pause 0.05; done
+}
+
+# meddle RULE: let the switch between the machines apply a rule to one of the next packets, see "tools/vm" in testing.rst.
+# The header of the scenario has a line "# capture: FILE".
+meddle() {
+	local file=/exchange/.rig/meddle
+	echo "$1" >"$file.new"
+	mv "$file.new" "$file"
+}
+
+# meddled DESCRIPTION: one case, which passes if the rule is applied within 20 s. Cancel the rule otherwise.
+meddled() {
+	within 20 test ! -e /exchange/.rig/meddle
+	ok $? "$1"
+	rm -f /exchange/.rig/meddle
 }
 
 # on N COMMAND...: run a command on node N only. Succeed on the other nodes.

@@ -2,12 +2,15 @@
 /*
  * Author: The krdma developers
  *
- * switch FD...: an Ethernet switch between virtual machines
+ * switch [-c FILE] [-m RULE]... [-w FILE] FD...: an Ethernet switch between virtual machines
  *
  * Each FD is a datagram socket with one frame in each message, as QEMU's "dgram" and the "fd"
  * transport of User-mode Linux use it. The switch learns addresses. Frames for a port that does not
  * read are queued, and dropped if the queue is full, so that a dead node never stops the others.
  * The switch runs until it is killed.
+ *
+ * With -c, the switch writes all frames to a capture file, as the nodes send them. With -m, it changes packets of RoCE,
+ * see meddle.c. With -w, it takes further rules from a file, see meddle_watch().
  */
 #include <err.h>
 #include <errno.h>
@@ -18,6 +21,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "meddle.h"
 
 #define MAX_PORTS	64
 #define MAX_FRAME	(65536 + 64)
@@ -151,8 +156,10 @@ static void receive(int from)
 			fds[from].fd = -1;	/* the node has ended */
 		if (len < 0)
 			return;
-		if (len >= 2 * ETH_ALEN)
-			forward(from, data, len);
+		if (len < 2 * ETH_ALEN)
+			continue;
+		capture(data, len);
+		meddle(from, data, len, forward);
 	}
 }
 
@@ -166,17 +173,32 @@ static void serve(int i)
 		fds[i].fd = -1;
 }
 
+static void options(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "c:m:w:")) != -1) {
+		if (option == 'c')
+			capture_open(optarg);
+		else if (option == 'w')
+			meddle_watch(optarg);
+		else if (option != 'm' || !meddle_add(optarg))
+			errx(2, "usage: switch [-c FILE] [-m RULE]... [-w FILE] FD...");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int i;
 
-	nports = argc - 1;
+	options(argc, argv);
+	nports = argc - optind;
 	if (nports < 1 || nports > MAX_PORTS)
-		errx(2, "usage: switch FD... (at most %d)", MAX_PORTS);
+		errx(2, "at least 1 and at most %d file descriptors", MAX_PORTS);
 	for (i = 0; i < TABLE_SIZE; i++)
 		table[i].port = -1;
 	for (i = 0; i < nports; i++) {
-		fds[i].fd = atoi(argv[i + 1]);
+		fds[i].fd = atoi(argv[optind + i]);
 		fds[i].events = POLLIN;
 		if (fcntl(fds[i].fd, F_SETFL, O_NONBLOCK) < 0)
 			err(1, "fd %d", fds[i].fd);

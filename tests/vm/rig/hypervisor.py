@@ -31,6 +31,7 @@ class Setup:
     cpus: int
     append: str
     window: list		# arguments for a memory that replaces the network; empty if there is a network
+    wire: list			# options of the switch; empty if it must only forward
 
 
 def mac(number):
@@ -56,14 +57,23 @@ def cable():
     return ends
 
 
-def program(name, folder=HERE):
-    """Return the path of a compiled C program of FOLDER; compile it if necessary."""
-    source = folder / f"{name}.c"
-    path = cache.root() / "programs" / f"{name}-{cache.digest(source)}"
+def program(name, folder=HERE, parts=()):
+    """Return the path of a compiled C program of FOLDER; compile it if necessary.
+
+    PARTS: names of its further files.
+    """
+    sources = [folder / f"{name}.c", *(folder / part for part in parts)]
+    path = cache.root() / "programs" / f"{name}-{cache.digest(*sources)}"
     with cache.making(path) as needed:
         if needed:
-            cache.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", path / name, source])
+            compiled = [source for source in sources if source.suffix == ".c"]
+            cache.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o", path / name, *compiled])
     return path / name
+
+
+def switch():
+    """Return the path of the switch."""
+    return program("switch", parts=("meddle.c", "meddle.h"))
 
 
 @functools.cache

@@ -196,12 +196,15 @@ class Fleet:
         return [pair[index != number - 1].fileno() for index, pair in enumerate(self.bells)]
 
     def wire(self):
-        """Return a socket for each node.  A cable connects two nodes; a switch connects any other number."""
-        if self.count == 2:
+        """Return a socket for each node.
+
+        A cable connects two nodes.  A switch connects any other number, and also two if it does more than to forward.
+        """
+        if self.count == 2 and not self.setup.wire:
             return hypervisor.cable()
         cables = [hypervisor.cable() for _ in range(self.count)]
         far = [end.fileno() for _, end in cables]
-        self.switch = spawn([hypervisor.program("switch"), *far], far, subprocess.DEVNULL)
+        self.switch = spawn([hypervisor.switch(), *self.setup.wire, *far], far, subprocess.DEVNULL)
         for _, end_of_switch in cables:
             end_of_switch.close()
         return [near for near, _ in cables]

@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -37,6 +38,8 @@ SOFTDMA = "delay_us=100 shuffle=1 fail=7"
 OWN_MODULES = {SHARED: ["ntr_uml"], TWIN: ["ntr_twin"], TWIN_DMA: ["ntr_twin", "ntr_softdma"]}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# number of consoles of User-mode Linux
+RULE = re.compile(r"(change|drop|hold|repeat|swap)(,(kind=(send|read|req|rep)|nth=0*[1-9]\d*|(from|min|byte)=\d+))*", re.A)
+MAX_RULES = 16
 
 
 def arguments():
@@ -58,6 +61,10 @@ def arguments():
     parser.add_argument("--cpus", type=int, default=2, metavar="N")
     parser.add_argument("--make", action="append", default=[], metavar="WORD",
                         help="additional argument of make for our modules, such as --make=W=1")
+    parser.add_argument("--capture", metavar="FILE",
+                        help="write all frames between the nodes to FILE (pcap); /exchange/NAME is a file that scripts see")
+    parser.add_argument("--meddle", action="append", default=[], metavar="RULE",
+                        help="change a RoCE packet on its way, such as change,from=2,min=64,byte=40; see testing.rst")
     parser.add_argument("--timeout", type=float, default=600, metavar="S",
                         help="time limit for boot and script, in seconds")
     parser.add_argument("script", type=pathlib.Path, metavar="SCRIPT")
@@ -77,6 +84,13 @@ def check(parser, args):
         refuse(f"--link {args.link}: a bridge has two ends, so there are two nodes")
     if args.adapter and args.link not in WINDOWS:
         refuse(f"--adapter: with --link {args.link} the nodes have a network already")
+    if (args.capture or args.meddle) and not has_wire(args):
+        refuse(f"--capture, --meddle: with --link {args.link} and {args.kernel} no frame passes between machines")
+    if len(args.meddle) > MAX_RULES:
+        refuse(f"--meddle: at most {MAX_RULES} rules")
+    for rule in args.meddle:
+        if not RULE.fullmatch(rule):
+            refuse(f"--meddle {rule}: not a rule")
     if not 1 <= args.nodes <= MAX_NODES:
         parser.error(f"--nodes: 1 to {MAX_NODES}")
     for file in [args.script, *args.add]:
@@ -85,6 +99,22 @@ def check(parser, args):
     if not os.path.isdir(args.root):
         refuse(f"--root {args.root}: no such folder")
     return args
+
+
+def has_wire(args):
+    """Return True if the nodes are machines with network adapters for RDMA."""
+    return args.link in ("rxe", "siw") and args.kernel != "uml-debug"
+
+
+def wire(args, run_dir):
+    """Return the options of the switch."""
+    if not args.capture and not args.meddle:
+        return []
+    options = [f"-m{rule}" for rule in args.meddle] + ["-w", run_dir / "exchange/.rig/meddle"]
+    if not args.capture:
+        return options
+    shared = args.capture.startswith("/exchange/")
+    return [*options, "-c", run_dir / args.capture[1:] if shared else os.path.abspath(args.capture)]
 
 
 def refuse(text):
@@ -205,7 +235,8 @@ def run(args, run_dir):
     fill(run_dir, args, kernel)
     append = f"{args.append} {link_of(args)[2]}".strip()
     setup = hypervisor.Setup(kernel, run_dir, os.path.abspath(args.root),
-                             args.mem or memory(args, kernel), args.cpus, append, window(args, run_dir))
+                             args.mem or memory(args, kernel), args.cpus, append, window(args, run_dir),
+                             wire(args, run_dir))
     fleet = boot(setup, args, kernel)
     if fleet.hung_at_boot and not kernel.is_uml:
         # Boot once more, because the emulator may have failed before any script began:
