@@ -115,6 +115,11 @@ handshake() {
 	((ht_ret == 0 && got[received] > 0))
 	ok $? "a valid AUTH is answered ($ht_text)"
 	refused_auth "a recorded AUTH" auth:A:again
+	# The prologue contains the bytes of the request, not their meaning.
+	request session=12 features=65535
+	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))"
+	((ht_ret == 0 && got[received] > 0))
+	ok $? "a client with features that the server does not know gets a connection ($ht_text)"
 }
 
 # A client with the key ends the connection of the same session.
