@@ -689,18 +689,46 @@ static int use_batch(void)
 	return !call(fd, BATCH, batch);
 }
 
-/* Create, map, subscribe and close a ring, and execute a batch. Return whether every call succeeds. */
+/* Submit a batch, and wait for its record. Return whether the peer has applied it. */
+static int use_entry(const struct ring *ring)
+{
+	struct enter args = { .submit = 1 };
+	const struct record *record;
+	uint32_t at, tries;
+
+	*(struct op *)((char *)ring->user + 4096) = word_of(4096, 2);
+	((struct op *)((char *)ring->user + 4096))->flags = OP_ACKED;
+	__atomic_store_n(&ring->user->submit_tail, 1, __ATOMIC_RELEASE);
+	if (call(ring->fd, ENTER, &args) || args.submit != 1)
+		return 0;
+	for (tries = 0; tries < 10000; tries++) {
+		for (at = 0; at < __atomic_load_n(&ring->kernel->tail, __ATOMIC_ACQUIRE); at += record->slots) {
+			record = &ring->records[at];
+			if (record->type == REC_DONE)
+				return !record->what[0];
+		}
+		pause_ms(1);
+	}
+	return 0;
+}
+
+/* Create, map, subscribe and close a ring, and execute batches. Return whether every call succeeds. */
 static int use_ring(void)
 {
-	struct ring ring;
-	void *kernel;
+	struct ring ring = { .args = { .size = 64, .slots = 1024, .submits = 8 } };
+	void *kernel, *user;
 	int good;
 
-	ring.fd = ring_make(fd, 1024, 0, &ring.args);
+	ring.fd = ioctl(fd, RING, &ring.args);
 	if (ring.fd < 0)
 		return 0;
 	kernel = mmap(NULL, ring.args.kernel_len, PROT_READ, MAP_SHARED, ring.fd, KERNEL_AT);
-	good = kernel != MAP_FAILED && !subscribe(&ring, SUB_LINKS, 0, 1, 0) &&
+	user = mmap(NULL, ring.args.user_len, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
+	ring.kernel = kernel;
+	ring.user = user;
+	if (kernel != MAP_FAILED)
+		ring.records = (void *)((char *)kernel + ring.kernel->records_at);
+	good = kernel != MAP_FAILED && user != MAP_FAILED && use_entry(&ring) && !subscribe(&ring, SUB_LINKS, 0, 1, 0) &&
 	       !subscribe(&ring, SUB_EVENTS, SUB_TAKE, 2, 1 << INTR1) &&
 	       !subscribe(&ring, SUB_EVENTS, 0, 3, 1 << INTR1) &&
 	       !call(ring.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_RANGE, .length = 131072 }) &&
@@ -708,6 +736,8 @@ static int use_ring(void)
 	       !enter(&ring, 1, 1000);
 	if (kernel != MAP_FAILED)
 		munmap(kernel, ring.args.kernel_len);
+	if (user != MAP_FAILED)
+		munmap(user, ring.args.user_len);
 	close(ring.fd);
 	return good && use_batch();
 }

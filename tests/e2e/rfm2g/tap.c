@@ -25,6 +25,8 @@
 #define PART 8192
 #define BLOCK 65536
 #define AT 262144
+/* Offset for mmap() of a manual mapping. */
+#define MANUAL_AT (1ull << 40)
 #define LOADED 524288
 #define LOADED_VALUE 4711
 /* Types of messages, and bytes of their header. */
@@ -148,14 +150,20 @@ static void records_long_writes(void)
 static void records_batches(void)
 {
 	struct { uint8_t op, flags; uint16_t node; uint32_t offset, length, event; uint64_t source, cookie;
-		 uint8_t data[32]; } ops[3] = {
+		 uint8_t data[32]; } ops[4] = {
 		{ .op = OP_INLINE, .flags = OP_MORE, .offset = PART, .length = 3, .data = "abc" },
 		{ .op = OP_EVENT, .flags = OP_MORE, .node = 1, .event = INTR4, .data = { 9 } },
-		{ .op = OP_INLINE, .offset = PART + 8, .length = 4, .data = "defg" },
+		{ .op = OP_INLINE, .flags = OP_MORE, .offset = PART + 8, .length = 4, .data = "defg" },
+		{ .op = OP_PUBLISH, .offset = PART + 17, .length = 5 },
 	};
-	struct { uint64_t ops; uint32_t count, flags, rest[8]; } batch = { (uintptr_t)ops, 3, 0, { 0 } };
+	struct { uint64_t ops; uint32_t count, flags, rest[8]; } batch = { (uintptr_t)ops, 4, 0, { 0 } };
+	char *manual = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, MANUAL_AT + PART);
 	struct ring ring = ring_open_snap(1024, 64);
 	const struct record *record;
+
+	if (manual == MAP_FAILED)
+		err(2, "mmap");
+	memcpy(manual + 17, "stores", 6);
 
 	tap(&ring, 0, KIND(STORED) | KIND(TOLD), 0, 0);
 	gives(0, call(fd, BATCH, &batch), "batch: executed");
@@ -164,6 +172,8 @@ static void records_batches(void)
 	is(record && record->type == TOLD && record->node == 2 && record->what[0] == INTR4 && record->what[1] == 9 &&
 	   record->what[2] == 1 && record->serial, "batch: the event in its place");
 	expect_bytes(&ring, STORED, 2, PART + 8, "defg", 4, 4, "batch: the second write");
+	expect_bytes(&ring, STORED, 2, PART + 17, "store", 5, 5, "batch: published bytes");
+	munmap(manual, 4096);
 	ring_close(&ring);
 }
 

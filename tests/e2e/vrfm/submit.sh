@@ -9,7 +9,7 @@
 #
 #   node 1 (submits batches) <---> node 2
 #
-# kernels: uml
+# kernels: uml uml/siw
 # long: uml-debug stock-6.1
 # alone: debug-6.1
 # load: krdma vrfm
@@ -28,7 +28,7 @@ config=$rfm_config/${RFM#/dev/}
 # Node 2 is cut off, and is still READY until the transport gives up.
 cut_off() {
 	network loss 100%
-	results /add/submit "$RFM" cut
+	results /add/submit "$RFM" cut "$LINK"
 	network
 	check "node 1 is linked after node 2 was cut off" within 60 rfm_joined
 }
