@@ -225,7 +225,7 @@ def wants(library):
 
 
 # Functions that came with version 2 of the library's symbols.
-LATER = re.compile(r"RFM2gx(Ring|Batch|ManualMemory|Publish|Submit)")
+LATER = re.compile(r"RFM2gx(Ring|Batch|ManualMemory|Publish|Queue|Submit)")
 
 
 def symbols(log):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims, states, rings and
-# batches. The tool sends and receives events. The programs of samples/rfm2g, compiled from a copy of that folder, work as
+# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims, states, rings,
+# batches and queues. The tool sends and receives events. The programs of samples/rfm2g, compiled from a copy of that folder, work as
 # documented, on one node and between two nodes.
 #
 #   each node for itself: block_counter, loop, callback, ... ---> librfm2g ---> /dev/rfm2gN
@@ -12,10 +12,10 @@
 # kernels: uml
 # long: stock-6.1
 # load: krdma vrfm
-# library: librfm2g/peer librfm2g/rings
+# library: librfm2g/peer librfm2g/rings librfm2g/queues
 # programs: rfm2g/rfm
 # tools: rfm2g_util
-# samples: block_counter handshake loop callback publish display
+# samples: block_counter handshake loop callback publish display queue
 # timeout: 500
 
 # shellcheck source=tests/e2e/lib.sh
@@ -75,6 +75,27 @@ publishing() {
 	heard "*49: *changes shown, *notices"
 }
 
+# Run the sample queue: node 2 prints the lines that node 1 sends.
+queueing() {
+	local lines=/tmp/lines sender
+	if ((NODE == 1)); then
+		mkfifo $lines
+		queue "$RFM" 0x90000 send <$lines &
+		sender=$!
+		exec 8>$lines
+		check "queue creates its queue" within 10 rfm await 0x90010 65536 1
+	fi
+	barrier created
+	hears queue "$RFM" 0x90000 receive 0 2
+	if ((NODE == 1)); then
+		printf 'first line\nsecond line\n' >&8
+		exec 8>&-
+		wait $sender
+		ok $? "queue sends two lines"
+	fi
+	heard $'first line\nsecond line'
+}
+
 # rfm2g_util on node 2 waits for one event of node 1, and gets another one by a callback.
 tool() {
 	hears rfm2g_util -d "$unit" -c "enableevent 2" -c "wait 2 60000"
@@ -124,7 +145,7 @@ samples() {
 	wait $!
 	ok $? "publish succeeds: $(<"$results/published")"
 	says 0 "0 changes shown, 0 notices" display "$RFM" 0.2
-	for sample in block_counter handshake loop callback publish display; do
+	for sample in block_counter handshake loop callback publish display queue; do
 		says 2 "$sample: usage: *" "$sample"
 	done
 	says 1 "block_counter: /dev/rfm2g9: there is no such device" block_counter /dev/rfm2g9 read 1
@@ -143,9 +164,12 @@ results peer-static "$RFM" "$NODE" "$other" 2
 barrier static
 results rings "$RFM" "$NODE" "$other"
 barrier rings
+results queues "$RFM" "$NODE" "$other"
+barrier queue
 handshaking
 calling
 publishing
+queueing
 tool
 leaving
 finish

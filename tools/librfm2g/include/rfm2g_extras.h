@@ -349,6 +349,78 @@ STDRFM2GCALL RFM2gxPublish(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			   RFM2G_UINT32 Length);
 
 /*
+ * Queues of messages: one program sends, and programs on any nodes receive.
+ *
+ * A queue lies in the memory. It takes 64 bytes, 64 bytes for each reader, and
+ * the bytes of the log. No other data may be there. The queue works between the
+ * programs of one node as well. Only one thread at a time may use an open queue.
+ */
+
+/* Limits of the log, of the number of readers, and of a message, in bytes. */
+#define RFM2GX_QUEUE_SIZE_MIN 1024
+#define RFM2GX_QUEUE_SIZE_MAX 0x40000000
+#define RFM2GX_QUEUE_READERS_MAX 64
+#define RFM2GX_QUEUE_MESSAGE_MAX 65000
+
+/* Timeout of RFM2gxQueueOpen(), in ms. */
+#define RFM2GX_QUEUE_OPEN_MS 10000
+
+typedef struct rfm2gxQueue *RFM2GXQUEUE;
+
+/*
+ * Creates a queue at Offset, a multiple of 64, with a log of Size bytes, a power
+ * of two, and lines for a number of Readers. This program sends. If a queue is
+ * there already, it begins again, and its readers get NOT_OPEN. The queue stays
+ * in the memory when the program ends. UNALIGNED_OFFSET: Offset is no multiple
+ * of 64. BAD_PARAMETER_3: invalid Size or Readers. BAD_PARAMETER_5: Queue is NULL.
+ * OUT_OF_RANGE: not inside the memory. LOW_MEMORY: no memory.
+ */
+STDRFM2GCALL RFM2gxQueueCreate(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			       RFM2G_UINT32 Size, RFM2G_UINT32 Readers,
+			       RFM2GXQUEUE *Queue);
+
+/*
+ * Opens the queue at Offset as its reader number Reader, from 0 on. Each reader
+ * needs a number of its own, and gets all messages that are sent from now on.
+ * If another program has this number, that program ends to be a reader.
+ * NOT_OPEN: there is no queue. BAD_PARAMETER_3: there is no such line.
+ * BAD_PARAMETER_4: Queue is NULL. TIMED_OUT: a ready node has not answered.
+ */
+STDRFM2GCALL RFM2gxQueueOpen(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			     RFM2G_UINT32 Reader, RFM2GXQUEUE *Queue);
+
+/*
+ * Closes a queue before its handle is closed, and sets Queue to NULL. The sender
+ * no longer waits for this reader.
+ */
+STDRFM2GCALL RFM2gxQueueClose(RFM2GXQUEUE *Queue);
+
+/*
+ * Sends a message of Length bytes, at most a quarter of the log, and at most
+ * RFM2GX_QUEUE_MESSAGE_MAX. TIMED_OUT: a reader leaves no room in the log for
+ * TimeoutMs, and nothing was sent. A reader that has ended without
+ * RFM2gxQueueClose() never makes room: open the queue with its number, or create
+ * it again. BAD_PARAMETER_2: Buffer is NULL. BAD_PARAMETER_3: invalid
+ * Length. MEM_READ_ONLY: this program is a reader. Other statuses are those of
+ * RFM2gxBatch() and RFM2gxWatch().
+ */
+STDRFM2GCALL RFM2gxQueueSend(RFM2GXQUEUE Queue, const void *Buffer,
+			     RFM2G_UINT32 Length, RFM2G_UINT32 TimeoutMs);
+
+/*
+ * Receives the next message into Buffer, and sets Length to the number of its
+ * bytes. TIMED_OUT: there is none for TimeoutMs. BAD_PARAMETER_3: the message is
+ * longer than Size; its length is in Length, and the message stays. READ_ERROR:
+ * messages are lost, because a program has changed the memory of the queue; the
+ * next call gets a later message. NOT_OPEN: the queue was created again.
+ * NOT_ENABLED: this program sends. BAD_PARAMETER_2, BAD_PARAMETER_4: Buffer or
+ * Length is NULL. Other statuses are those of RFM2gxWatch().
+ */
+STDRFM2GCALL RFM2gxQueueReceive(RFM2GXQUEUE Queue, void *Buffer,
+				RFM2G_UINT32 Size, RFM2G_UINT32 *Length,
+				RFM2G_UINT32 TimeoutMs);
+
+/*
  * States of the peers, of the image and of the mapping, and causes of failures.
  */
 
