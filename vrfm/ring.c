@@ -260,12 +260,35 @@ static int vrfm_ring_enter(struct file *file, struct vrfm_enter *enter)
 	struct vrfm_ring_ctx *ring = file->private_data;
 	int ret = 0;
 
+	if (enter->flags & VRFM_ENTER_LOOP)
+		return vrfm_loop(ring, current->files, enter->spin_us,
+				 file->f_flags & O_NONBLOCK);
+	if (enter->flags & VRFM_ENTER_STOP)
+		vrfm_loop_stop(ring);
+	if (enter->flags & VRFM_ENTER_KICK)
+		vrfm_loop_kick(ring);
 	if (enter->submit)
 		ret = vrfm_submit_batches(ring, enter->submit,
 					  file->f_flags & O_NONBLOCK,
 					  &enter->submit);
 	return ret ?: vrfm_ring_wait(file, enter->records,
 				     min_t(u64, enter->timeout_ns, KTIME_MAX));
+}
+
+static bool vrfm_ring_enter_is_valid(const struct vrfm_ring_ctx *ring,
+				     const struct vrfm_enter *enter)
+{
+	if (enter->flags & ~(VRFM_ENTER_LOOP | VRFM_ENTER_KICK |
+			     VRFM_ENTER_STOP) ||
+	    enter->reserved || enter->records > ring->buf.slots ||
+	    enter->spin_us > VRFM_ENTER_SPIN_US_MAX)
+		return false;
+	if ((enter->flags || enter->submit) && !ring->submit)
+		return false;
+	if (enter->flags & VRFM_ENTER_LOOP)
+		return enter->flags == VRFM_ENTER_LOOP && !enter->submit &&
+		       !enter->records && !enter->timeout_ns;
+	return !enter->spin_us;
 }
 
 static int vrfm_ring_ioctl_enter(struct file *file,
@@ -279,8 +302,7 @@ static int vrfm_ring_ioctl_enter(struct file *file,
 	BUILD_BUG_ON(sizeof(enter) != 32);
 	if (copy_from_user(&enter, user, sizeof(enter)))
 		return -EFAULT;
-	if (enter.reserved0[0] || enter.reserved0[1] || enter.reserved1 ||
-	    enter.records > ring->buf.slots || (enter.submit && !ring->submit))
+	if (!vrfm_ring_enter_is_valid(ring, &enter))
 		return -EINVAL;
 	submits = enter.submit;
 	ret = vrfm_ring_enter(file, &enter);
@@ -384,6 +406,7 @@ static struct vrfm_ring_ctx *vrfm_ring_alloc(struct file *file,
 	mutex_init(&ring->control);
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->subs);
+	init_waitqueue_head(&ring->submits_wait);
 	init_waitqueue_head(&ring->wait);
 	init_waitqueue_head(&ring->pollers);
 	hrtimer_setup(&ring->timer, vrfm_ring_timer, CLOCK_MONOTONIC,
@@ -407,6 +430,13 @@ static void vrfm_ring_free(struct vrfm_ring_ctx *ring)
 	kfree(ring);
 }
 
+/* As vrfm_file_flush(). */
+static int vrfm_ring_flush_file(struct file *file, fl_owner_t owner)
+{
+	vrfm_loop_close(file->private_data, owner);
+	return 0;
+}
+
 static int vrfm_ring_close(struct inode *inode, struct file *file)
 {
 	struct vrfm_ring_ctx *ring = file->private_data;
@@ -419,6 +449,7 @@ static int vrfm_ring_close(struct inode *inode, struct file *file)
 
 static const struct file_operations vrfm_ring_fops = {
 	.owner = THIS_MODULE,
+	.flush = vrfm_ring_flush_file,
 	.release = vrfm_ring_close,
 	.llseek = noop_llseek,
 	.read = vrfm_ring_read,

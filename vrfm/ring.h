@@ -60,6 +60,19 @@ struct vrfm_dones {
 };
 
 /**
+ * struct vrfm_loop - task that executes the batches of a ring
+ * @busy: there is such a task
+ * @owner: owner of the file in its process, as in flush()
+ * @verdict: 0: the task goes on; 1: it ends with success; otherwise it ends with
+ *	this errno
+ */
+struct vrfm_loop {
+	bool busy;
+	fl_owner_t owner;
+	int verdict;
+};
+
+/**
  * struct vrfm_ring_ctx - a ring with its descriptor
  * @vdev: device
  * @file: open file of @vdev, which the ring holds
@@ -71,6 +84,7 @@ struct vrfm_dones {
  * @nuser: number of pages of @user
  * @npages: number of pages of @kernel
  * @submit: submissions; NULL: the ring has no entries for them
+ * @submits_wait: wait queue of the task that executes the batches, see loop.c
  * @reading: held while read() copies records
  * @control: held while a subscription is added or removed
  * @wait: wait queue of tasks in read() and %VRFM_RING_ENTER
@@ -91,6 +105,7 @@ struct vrfm_dones {
  * @ranged: number of bytes in the ranges of all subscriptions
  * @kinds: types of records that a tap of the ring wants: VRFM_TAP_KIND()
  * @dones: completions of submitted batches
+ * @loop: task that executes the batches
  */
 struct vrfm_ring_ctx {
 	struct vrfm_dev *vdev;
@@ -103,6 +118,7 @@ struct vrfm_ring_ctx {
 	unsigned long nuser;
 	unsigned long npages;
 	struct vrfm_submit *submit;
+	wait_queue_head_t submits_wait;
 	struct mutex reading; /* see @reading */
 	struct mutex control; /* see @control */
 	wait_queue_head_t wait;
@@ -123,6 +139,7 @@ struct vrfm_ring_ctx {
 	u32 ranged;
 	u32 kinds;
 	struct vrfm_dones dones;
+	struct vrfm_loop loop;
 };
 
 /**
@@ -314,12 +331,22 @@ void vrfm_events_feed(struct vrfm_ring_ctx *ring);
 /* ring.c */
 struct file *vrfm_ring_create(struct file *file, struct vrfm_ring *args);
 
+/* loop.c */
+int vrfm_loop(struct vrfm_ring_ctx *ring, fl_owner_t owner, u32 spin_us,
+	      bool nowait);
+void vrfm_loop_kick(struct vrfm_ring_ctx *ring);
+void vrfm_loop_stop(struct vrfm_ring_ctx *ring);
+void vrfm_loop_close(struct vrfm_ring_ctx *ring, fl_owner_t owner);
+
 /* submit.c */
 int vrfm_submit_alloc(struct vrfm_ring_ctx *ring, u32 slots,
 		      const struct vrfm_op *entries);
 void vrfm_submit_free(struct vrfm_ring_ctx *ring);
 int vrfm_submit_batches(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
 			u32 *taken);
+int vrfm_submit_execute_ready(struct vrfm_ring_ctx *ring, bool nowait,
+			      u32 *taken);
+bool vrfm_submit_has_ready(const struct vrfm_ring_ctx *ring);
 __poll_t vrfm_submit_polled(const struct vrfm_ring_ctx *ring);
 
 /* subscribe.c */

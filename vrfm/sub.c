@@ -562,6 +562,7 @@ void vrfm_rings_gone(struct vrfm_dev *vdev)
 		ring->gone = true;
 		vrfm_ring_publish_locked(ring);
 		wake_up_all(&ring->wait);
+		wake_up_all(&ring->submits_wait);
 		wake_up_poll(&ring->pollers, EPOLLIN | EPOLLERR | EPOLLHUP);
 		spin_unlock_bh(&ring->lock);
 	}

@@ -284,28 +284,14 @@ static int vrfm_submit_take(struct vrfm_submit *submit, u32 max, bool nowait,
 	return 0;
 }
 
-/**
- * vrfm_submit_batches - take submission entries, and execute their batches
- * @ring: ring
- * @max: maximum number of entries
- * @nowait: fail instead of waiting for a peer or for another task
- * @taken: set to the number of entries that were taken
- *
- * Context: may sleep.
- * Return: 0, or an error, after which further entries stay: -EINVAL: the ring
- * has no entries; -EBADR: invalid index of the program; -EAGAIN: the call would
- * wait, or all completions are in use; -EINTR: a signal; -ENODEV: the device was
- * removed.
- */
-int vrfm_submit_batches(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
-			u32 *taken)
+/* Take at most @max entries, and wake tasks that wait for free ones. */
+static int vrfm_submit_some(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
+			    u32 *taken)
 {
 	struct vrfm_submit *submit = ring->submit;
 	int ret;
 
 	*taken = 0;
-	if (!submit)
-		return -EINVAL;
 	if (nowait && !mutex_trylock(&submit->lock))
 		return -EAGAIN;
 	if (!nowait && mutex_lock_interruptible(&submit->lock))
@@ -315,6 +301,58 @@ int vrfm_submit_batches(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
 	if (*taken && wq_has_sleeper(&ring->pollers))
 		wake_up_poll(&ring->pollers, EPOLLOUT | EPOLLWRNORM);
 	return ret;
+}
+
+/**
+ * vrfm_submit_execute_ready - execute all batches that are ready
+ * @ring: ring with submission entries
+ * @nowait: fail instead of waiting for a peer or for another task
+ * @taken: set to the number of entries that were taken
+ *
+ * Context: may sleep.
+ * Return: as for vrfm_submit_batches().
+ */
+int vrfm_submit_execute_ready(struct vrfm_ring_ctx *ring, bool nowait,
+			      u32 *taken)
+{
+	return vrfm_submit_some(ring, U32_MAX, nowait, taken);
+}
+
+/**
+ * vrfm_submit_has_ready - check whether the program has entries to take
+ * @ring: ring with submission entries
+ *
+ * Context: any.
+ * Return: true if so, also if the index of the program is invalid.
+ */
+bool vrfm_submit_has_ready(const struct vrfm_ring_ctx *ring)
+{
+	return READ_ONCE(ring->user->submit_tail) !=
+	       READ_ONCE(ring->submit->entries.head);
+}
+
+/**
+ * vrfm_submit_batches - take submission entries, and execute their batches
+ * @ring: ring
+ * @max: maximum number of entries
+ * @nowait: fail instead of waiting for a peer or for another task
+ * @taken: set to the number of entries that were taken
+ *
+ * Context: may sleep.
+ * Return: 0, or an error, after which further entries stay: -EINVAL: the ring
+ * has no entries; -EBUSY: another task executes the batches, see loop.c; -EBADR:
+ * invalid index of the program; -EAGAIN: the call would wait, or all completions
+ * are in use; -EINTR: a signal; -ENODEV: the device was removed.
+ */
+int vrfm_submit_batches(struct vrfm_ring_ctx *ring, u32 max, bool nowait,
+			u32 *taken)
+{
+	*taken = 0;
+	if (!ring->submit)
+		return -EINVAL;
+	if (READ_ONCE(ring->loop.busy))
+		return -EBUSY;
+	return vrfm_submit_some(ring, max, nowait, taken);
 }
 
 /**

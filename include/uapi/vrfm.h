@@ -645,6 +645,11 @@ struct vrfm_ring_user {
 /* Flag: the device was removed. The unread records can still be read. */
 #define VRFM_RING_GONE 4
 
+/* Flag of submissions: the thread with %VRFM_ENTER_LOOP must be woken. */
+#define VRFM_SUBMIT_SLEEPS 1
+/* Flag: a thread executes the batches, see %VRFM_ENTER_LOOP. */
+#define VRFM_SUBMIT_LOOP 2
+
 #define VRFM_RING_VERSION 1
 
 /**
@@ -656,6 +661,7 @@ struct vrfm_ring_user {
  *	change replaced them or merged with them
  * @reserved0: 0
  * @submit_head: index of the first submission entry that is not taken
+ * @submit_flags: %VRFM_SUBMIT_LOOP, %VRFM_SUBMIT_SLEEPS
  * @reserved1: 0
  * @slots: number of slots
  * @submits: number of submission entries
@@ -674,7 +680,8 @@ struct vrfm_ring_kernel {
 	__u64 merged;
 	__u32 reserved0[10];
 	__u32 submit_head;
-	__u32 reserved1[15];
+	__u32 submit_flags;
+	__u32 reserved1[14];
 	__u32 slots;
 	__u32 submits;
 	__u32 records_at;
@@ -759,6 +766,19 @@ struct vrfm_subscribe {
 	__u64 nodes[4];
 };
 
+/*
+ * Flag of VRFM_RING_ENTER: execute the batches of the ring until a signal (EINTR),
+ * %VRFM_ENTER_STOP (success), a close() of the ring in this process (EIDRM), the
+ * removal of the device (ENODEV), or an invalid submit_tail (EBADR).
+ */
+#define VRFM_ENTER_LOOP 1
+/* Flag: wake the thread with %VRFM_ENTER_LOOP. */
+#define VRFM_ENTER_KICK 2
+/* Flag: let the call with %VRFM_ENTER_LOOP return. */
+#define VRFM_ENTER_STOP 4
+/* Largest value of &vrfm_enter.spin_us. */
+#define VRFM_ENTER_SPIN_US_MAX 1000000
+
 /* Value of &vrfm_enter.timeout_ns that means no time limit. */
 #define VRFM_ENTER_FOREVER 0xFFFFFFFFFFFFFFFFULL
 
@@ -768,9 +788,12 @@ struct vrfm_subscribe {
  *	entries that were taken, also after an error
  * @records: number of unread slots to wait for, at most the slots of the ring;
  *	0: do not wait
- * @reserved0: 0
+ * @flags: %VRFM_ENTER_LOOP, with all other members 0 except @spin_us; or
+ *	%VRFM_ENTER_KICK, %VRFM_ENTER_STOP, or both
+ * @spin_us: LOOP: time without entries after which the thread sleeps, in us, at
+ *	most %VRFM_ENTER_SPIN_US_MAX. Before that, it occupies a processor
  * @timeout_ns: time limit in ns; 0: do not wait, %VRFM_ENTER_FOREVER: no limit
- * @reserved1: 0
+ * @reserved: 0
  *
  * First, the call takes the submission entries that are ready. Entries up to the
  * first one without %VRFM_OP_MORE are a batch. Batches are taken as a whole: one
@@ -778,6 +801,14 @@ struct vrfm_subscribe {
  * is taken, too, and its record has the error.
  *
  * Then the call waits, unless taking entries has failed.
+ *
+ * With %VRFM_ENTER_LOOP, a thread executes the batches that other threads of the
+ * program submit without a call. After it has stored submit_tail, a submitter
+ * executes a full barrier, and loads &vrfm_ring_kernel.submit_flags. If
+ * %VRFM_SUBMIT_SLEEPS is set, it calls %VRFM_ENTER_KICK. Only one thread at a
+ * time executes batches: other calls with LOOP, or with @submit, fail with EBUSY.
+ * The thread has its own priority and affinity, and its time is that of the
+ * program.
  *
  * The call reads &vrfm_ring_user.head, and fills the free slots with what waits
  * for them. The wait also ends if records are unread and &vrfm_ring_user.wake_us
@@ -787,9 +818,10 @@ struct vrfm_subscribe {
 struct vrfm_enter {
 	__u32 submit;
 	__u32 records;
-	__u32 reserved0[2];
+	__u32 flags;
+	__u32 spin_us;
 	__u64 timeout_ns;
-	__u64 reserved1;
+	__u64 reserved;
 };
 
 /* Operations of a batch. */
@@ -942,7 +974,8 @@ struct vrfm_batch {
  * task was frozen, stopped or traced. EAGAIN: O_NONBLOCK is set, and the call
  * would wait; or as many batches as the ring has submission entries wait for
  * acknowledgments, or for free slots for their records. EBADR: submit_tail is
- * invalid. ENODEV: the device was removed, and all records are released.
+ * invalid. ENODEV: the device was removed, and all records are released. EBUSY: a
+ * thread executes the batches. EIDRM: see VRFM_ENTER_LOOP.
  */
 #define VRFM_RING_ENTER _IOWR(VRFM_MAGIC, 11, struct vrfm_enter)
 /*

@@ -206,6 +206,8 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		memset(bytes, 0, 32);
 		bytes[0] = any() % 2 ? any() % 16 : 0;
 		bytes[4] = any();
+		/* KICK and STOP, but not LOOP: no other thread would end it. */
+		bytes[8] = any() % 2 ? any() & 6 : 0;
 	} else if (cmd == OWN_BATCH && any() % 8) {
 		batch_fill(bytes, buffer);
 	}

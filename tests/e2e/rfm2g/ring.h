@@ -32,6 +32,7 @@ enum { STORED = 16, FOUND, APPLIED, PLACED, SENT, RECEIVED, RAISED, TOLD, HOLE }
 enum { SUB_EVENTS = 1, SUB_RANGE, SUB_LINKS, SUB_TAP, SUB_REMOVE = 1, SUB_TAKE = 2, SUB_OWN = 4, SUB_ALL = 8 };
 enum { MERGED = 1, CUT = 2, OWN = 4, CANCELLED = 8, FROM_IMAGE = 16 };
 enum { MORE = 1, LOST = 2, GONE = 4 };
+enum { DO_LOOP = 1, DO_KICK = 2, DO_STOP = 4, SLEEPS = 1, LOOPS = 2 };
 enum { OP_WRITE = 1, OP_INLINE, OP_PUBLISH, OP_EVENT, OP_MORE = 1, OP_DONE, OP_ACKED = 4, OP_NOFLUSH = 8 };
 enum { RESET, INTR1, INTR2, INTR3, INTR4, EVENTS = 12 };
 #define NO_NODE 0xFFFF
@@ -52,7 +53,7 @@ struct user { uint32_t head, wake, wake_us, zero[13], submit_tail, zero1[15]; };
 struct kernel {
 	uint32_t tail, flags;
 	uint64_t lost, merged;
-	uint32_t zero[10], submit_head, zero1[15], slots, submits, records_at, version;
+	uint32_t zero[10], submit_head, submit_flags, zero1[14], slots, submits, records_at, version;
 	uint64_t size;
 	int64_t real_ns;
 	uint32_t node, snap, zero2[6];
@@ -72,7 +73,7 @@ struct subscribe {
 	uint64_t nodes[4];
 };
 
-struct enter { uint32_t submit, records, zero[2]; uint64_t timeout_ns, zero1; };
+struct enter { uint32_t submit, records, flags, spin_us; uint64_t timeout_ns, zero; };
 
 struct op {
 	uint8_t op, flags;

@@ -181,9 +181,9 @@ static void bad_enters(void)
 
 	gives(EFAULT, call(ring.fd, ENTER, bad_address), "enter: an invalid address");
 	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .submit = 1 }), "enter: submit without entries");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero[0] = 1 }), "enter: the first reserved word");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero[1] = 1 }), "enter: the second reserved word");
-	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero1 = 1 }), "enter: the last reserved word");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .flags = 8 }), "enter: an unknown flag");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .spin_us = 1 }), "enter: a time to spin without LOOP");
+	gives(EINVAL, call(ring.fd, ENTER, &(struct enter){ .zero = 1 }), "enter: the last reserved word");
 	gives(EINVAL, enter(&ring, 65, 0), "enter: more records than slots");
 	gives(ETIMEDOUT, enter(&ring, 64, 0), "enter: as many records as slots");
 	gives(ETIMEDOUT, call(ring.fd, ENTER, &(struct enter){ .records = 1, .timeout_ns = 1 }), "enter: for 1 ns");

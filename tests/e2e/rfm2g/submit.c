@@ -4,8 +4,8 @@
  * Author: The krdma developers.
  *
  *   local        submit batches whose effects are visible on this node
- *   hostile      processes write any value into their entries while their threads submit, and are killed; at the same
- *                time, submit batches through another ring
+ *   hostile      processes write any value into their entries while their threads submit and execute batches, and are
+ *                killed; at the same time, submit batches through another ring
  *   acked        wait for the acknowledgments of the peer
  *   cut LINK     the peer is cut off: batches end when its connection ends, or when they time out. With the LINK siw the
  *                connection lasts longer than the batches
@@ -245,17 +245,33 @@ static void *enter_spoiled(void *arg)
 
 	for (;;) {
 		struct enter args = { .submit = 1 + any(&state) % 16, .records = any(&state) % 3,
+				      .flags = any(&state) % 8 ? 0 : any(&state) & (DO_KICK | DO_STOP),
 				      .timeout_ns = 100000 };
 		struct pollfd polled = { .fd = spoiled.fd, .events = POLLIN | POLLOUT };
 
 		ret = call(spoiled.fd, ENTER, &args);
-		if ((ret && ret != EBADR && ret != EAGAIN && ret != ETIMEDOUT) || args.submit > SUBMITS)
+		if ((ret && ret != EBADR && ret != EAGAIN && ret != ETIMEDOUT && ret != EBUSY) || args.submit > SUBMITS)
 			_exit(ret ? ret : 255);
 		poll(&polled, 1, 0);
 		if (any(&state) % 4 == 0 && read(spoiled.fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
 			_exit(254);
 		if (any(&state) % 16 == 0)
 			munmap(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, spoiled.fd, 0), 4096);
+	}
+	return NULL;
+}
+
+/* Execute batches until the index is invalid, or another thread says STOP. */
+static void *loop_spoiled(void *arg)
+{
+	struct enter args = { .flags = DO_LOOP, .spin_us = 100 };
+	int ret;
+
+	(void)arg;
+	for (;;) {
+		ret = call(spoiled.fd, ENTER, &args);
+		if (ret && ret != EBADR && ret != EBUSY)
+			_exit(ret);
 	}
 	return NULL;
 }
@@ -269,6 +285,9 @@ static void spoil_ring(uint64_t seed)
 	fcntl(spoiled.fd, F_SETFL, O_NONBLOCK);
 	for (i = 1; i < 5; i++)
 		pthread_create(&thread, NULL, i % 2 ? spoil : enter_spoiled, (void *)(seed * 8 + i));
+	/* Every second process also has threads that execute batches. */
+	for (i = 0; i < 2 && seed / 50 % 2; i++)
+		pthread_create(&thread, NULL, loop_spoiled, NULL);
 	for (;;)
 		pause();
 }
