@@ -108,6 +108,15 @@ static const struct rfm2g_meaning rfm2g_enter_meanings[] = {
 	{ 0, RFM2G_OS_ERROR },
 };
 
+static const struct rfm2g_meaning rfm2g_loop_meanings[] = {
+	{ EBUSY, RFM2G_ALREADY_ENABLED },
+	{ EINVAL, RFM2G_NOT_SUPPORTED },
+	{ EINTR, RFM2G_SIGNALED },
+	{ EIDRM, RFM2G_WAIT_EVENT_CANCELED },
+	{ ENODEV, RFM2G_WAIT_EVENT_CANCELED },
+	{ 0, RFM2G_OS_ERROR },
+};
+
 static const struct rfm2g_meaning rfm2g_batch_meanings[] = {
 	{ ENOTTY, RFM2G_NOT_SUPPORTED },
 	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
@@ -347,6 +356,11 @@ static uint32_t rfm2g_ring_submitted(const struct rfm2gxRing *ring)
 	       __atomic_load_n(&ring->kernel->submit_head, __ATOMIC_ACQUIRE);
 }
 
+static uint32_t rfm2g_ring_submit_flags(const struct rfm2gxRing *ring)
+{
+	return __atomic_load_n(&ring->kernel->submit_flags, __ATOMIC_RELAXED);
+}
+
 STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 			    RFM2G_UINT32 LimitUs, RFM2G_UINT32 TimeoutMs)
 {
@@ -360,10 +374,16 @@ STDRFM2GCALL RFM2gxRingWait(RFM2GXRING Ring, RFM2G_UINT32 Slots,
 	if (ret)
 		return ret;
 	__atomic_store_n(&Ring->user->wake_us, LimitUs, __ATOMIC_RELAXED);
-	if (rfm2g_ring_submitted(Ring))
+	/* A thread in RFM2gxRingLoop() takes the entries. */
+	if (rfm2g_ring_submitted(Ring) &&
+	    !(rfm2g_ring_submit_flags(Ring) & VRFM_SUBMIT_LOOP))
 		enter.submit = UINT32_MAX;
-	if (ioctl(Ring->fd, VRFM_RING_ENTER, &enter))
-		return rfm2g_status(rfm2g_enter_meanings);
+	while (ioctl(Ring->fd, VRFM_RING_ENTER, &enter)) {
+		/* RFM2gxRingLoop() has just begun. */
+		if (errno != EBUSY)
+			return rfm2g_status(rfm2g_enter_meanings);
+		enter.submit = 0;
+	}
 	return RFM2G_SUCCESS;
 }
 
@@ -490,6 +510,16 @@ STDRFM2GCALL RFM2gxPublish(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 
 /* ---- submissions ---- */
 
+static RFM2G_STATUS rfm2g_ring_order(const struct rfm2gxRing *ring,
+				     uint32_t flags)
+{
+	struct vrfm_enter enter = { .flags = flags };
+
+	if (ioctl(ring->fd, VRFM_RING_ENTER, &enter))
+		return rfm2g_status(rfm2g_loop_meanings);
+	return RFM2G_SUCCESS;
+}
+
 STDRFM2GCALL RFM2gxSubmit(RFM2GXRING Ring, const RFM2GXOP *Ops,
 			  RFM2G_UINT32 Count, RFM2G_UINT32 Flags,
 			  RFM2G_UINT64 Cookie)
@@ -521,5 +551,31 @@ STDRFM2GCALL RFM2gxSubmit(RFM2GXRING Ring, const RFM2GXOP *Ops,
 	/* Release order: the driver reads the entries after the tail. */
 	__atomic_store_n(&Ring->user->submit_tail, tail + Count,
 			 __ATOMIC_RELEASE);
+	/* The driver sets the flag, and then reads the tail once more. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (rfm2g_ring_submit_flags(Ring) & VRFM_SUBMIT_SLEEPS)
+		return rfm2g_ring_order(Ring, VRFM_ENTER_KICK);
 	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingLoop(RFM2GXRING Ring, RFM2G_UINT32 SpinUs)
+{
+	struct vrfm_enter enter = {
+		.flags = VRFM_ENTER_LOOP,
+		.spin_us = SpinUs,
+	};
+
+	if (!Ring)
+		return RFM2G_NULL_DESCRIPTOR;
+	if (SpinUs > VRFM_ENTER_SPIN_US_MAX)
+		return RFM2G_BAD_PARAMETER_2;
+	if (ioctl(Ring->fd, VRFM_RING_ENTER, &enter))
+		return rfm2g_status(rfm2g_loop_meanings);
+	return RFM2G_SUCCESS;
+}
+
+STDRFM2GCALL RFM2gxRingStop(RFM2GXRING Ring)
+{
+	return Ring ? rfm2g_ring_order(Ring, VRFM_ENTER_STOP) :
+		      RFM2G_NULL_DESCRIPTOR;
 }

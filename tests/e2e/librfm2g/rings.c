@@ -11,6 +11,8 @@
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -359,6 +361,44 @@ static void batches_submitted(void)
 	GIVES(SUCCESS, RFM2gxRingClose(&submits));
 }
 
+static RFM2GXRING donated_to;
+
+static void *donated(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)RFM2gxRingLoop(donated_to, 0);
+}
+
+/* A thread executes what this one submits. */
+static void batches_executed_by_thread(void)
+{
+	RFM2G_UINT32 value = 77, i, missing = 0;
+	RFM2GXOP op = { .Op = RFM2GX_OP_WRITE, .Offset = OURS + node * 8, .Length = sizeof(value), .Source = &value };
+	pthread_t thread;
+	void *ret;
+
+	GIVES(NULL_DESCRIPTOR, RFM2gxRingLoop(NULL, 0));
+	GIVES(NULL_DESCRIPTOR, RFM2gxRingStop(NULL));
+	GIVES(NOT_SUPPORTED, RFM2gxRingLoop(ring, 0));
+	GIVES(NOT_SUPPORTED, RFM2gxRingStop(ring));
+	RFM2gxRingOpenSubmit(h, 64, 8, CLOCK_MONOTONIC, &donated_to);
+	GIVES(BAD_PARAMETER_2, RFM2gxRingLoop(donated_to, 1000001));
+	pthread_create(&thread, NULL, donated, NULL);
+	for (i = 0; i < 100; i++) {
+		while (RFM2gxSubmit(donated_to, &op, 1, RFM2GX_BATCH_DONE, i) == RFM2G_LOW_MEMORY)
+			usleep(1000);
+		missing += !!wait_for_done(donated_to, i, 0, 0);
+	}
+	is(!missing, "batches that a thread executes: %u of 100 are missing", missing);
+	/* The thread may begin late, so repeat this. */
+	do {
+		usleep(1000);
+		RFM2gxRingStop(donated_to);
+	} while (pthread_tryjoin_np(thread, &ret));
+	GIVES(SUCCESS, (RFM2G_STATUS)(intptr_t)ret);
+	GIVES(SUCCESS, RFM2gxRingClose(&donated_to));
+}
+
 /* Leave no events to the programs that run afterwards. */
 static void forget_events(void)
 {
@@ -396,6 +436,7 @@ int main(int argc, char **argv)
 	published_memory();
 	meet();
 	batches_submitted();
+	batches_executed_by_thread();
 	meet();
 	links();
 	meet();

@@ -328,6 +328,23 @@ STDRFM2GCALL RFM2gxSubmit(RFM2GXRING Ring, const RFM2GXOP *Ops,
 			  RFM2G_UINT64 Cookie);
 
 /*
+ * Executes the batches that other threads submit with RFM2gxSubmit(), until
+ * RFM2gxRingStop(). RFM2gxSubmit() then makes no system call, unless this thread
+ * sleeps. It sleeps when there was no batch for SpinUs, and occupies a processor
+ * before. RFM2gxRingWait() only waits. Call RFM2gxRingStop() before
+ * RFM2gxRingClose(). ALREADY_ENABLED: another thread does this. BAD_PARAMETER_2:
+ * SpinUs is more than a second. NOT_SUPPORTED: the ring has no entries. SIGNALED:
+ * a signal. WAIT_EVENT_CANCELED: the device was removed.
+ */
+STDRFM2GCALL RFM2gxRingLoop(RFM2GXRING Ring, RFM2G_UINT32 SpinUs);
+
+/*
+ * Ends the call of RFM2gxRingLoop(), if there is one. NOT_SUPPORTED: the ring has
+ * no entries.
+ */
+STDRFM2GCALL RFM2gxRingStop(RFM2GXRING Ring);
+
+/*
  * Maps a number of pages of the memory from Offset on, a multiple of the page
  * size, so that no store faults or waits. The driver does not search for these
  * stores: they leave this node only by RFM2gxPublish(), or by RFM2GX_OP_PUBLISH
