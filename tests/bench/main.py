@@ -72,7 +72,7 @@ def vbench(folder):
     program = pathlib.Path(folder, "vbench")
     try:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-I", TOP / "include/uapi", "-o", program,
-                        HERE / "vbench.c", HERE / "vbench_ring.c", "-libverbs"], check=True)
+                        HERE / "vbench.c", HERE / "vbench_ring.c", "-libverbs", "-pthread"], check=True)
     except subprocess.CalledProcessError:
         raise BenchError("vbench does not compile") from None
     return program

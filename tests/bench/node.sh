@@ -613,17 +613,19 @@ cut() {
 	done
 }
 
-# cutpoke ROUNDS [NAME=NUMBER]...: measure a control loop with and without a cut cable. Each turn creates a device.
+# cutpoke ROUNDS [NAME=VALUE]...: measure a control loop with and without a cut cable. Each turn creates a device. The
+# option "by" names the command of vbench.
 cutpoke() {
-	local rounds=$1 round variant ms overload_us pid
+	local rounds=$1 round variant ms overload_us pid by
 	shift
 	ms=$(option ms "$@")
 	overload_us=$(option overload_us "$@")
+	by=$(option by "$@")
 	for ((round = 1; round <= rounds; round++)); do
 		for variant in alone cut; do
 			vrfm_make 0 8M && echo "$overload_us" >$vrfm_config/rfm2g0/overload_us && vrfm_peer 0 1 1 &&
 				vrfm_ready 1 || return
-			/add/vbench poker /dev/rfm2g0 "$ms" "$variant" "$round" &
+			/add/vbench "${by:-poker}" /dev/rfm2g0 "$ms" "$variant" "$round" &
 			pid=$!
 			sleep 0.2
 			[[ $variant == alone ]] || cable loss 100%

@@ -116,7 +116,7 @@ def slower(variant, against):
 
 def for_each(name, variant):
     """Return the number NAME of VARIANT for an operation."""
-    return lambda turns: [turn[name] / turn["n"] for turn in turns[variant]]
+    return lambda turns: [turn.get(name, 0) / turn["n"] for turn in turns[variant]]
 
 
 def off(variant, against, figure):
@@ -379,6 +379,10 @@ ROWS = (
         protections, "<=", always(0.0)),
     *disturbed("vrfm/poke-cable-cut-0us", "cable cut, overload_us 0", "cutpoke", "cut", "overload_us=0 ms=2000", (TWO,)),
     *disturbed("vrfm/poke-cable-cut-500us", "cable cut, overload_us 500", "cutpoke", "cut", "overload_us=500 ms=2000", (TWO,)),
+    Row("vrfm/feed-cable-cut", "10 kHz loop with a donated thread p99.9, cable cut/alone", "cutpoke", "alone,cut",
+        "overload_us=100000 by=feeder ms=2000", longer("cut", "alone", "p999"), "<=", always(1.5), (TWO,)),
+    Row("vrfm/feed-calls", "system calls for a cycle of such a loop, cable cut", "cutpoke", "alone,cut",
+        "overload_us=100000 by=feeder ms=2000", for_each("calls", "cut"), "<=", always(0.0), (TWO,)),
     *disturbed("vrfm/poke-joining-node", "node that joins with 64 MiB", "joining", "joining", "ms=3000"),
     *disturbed("vrfm/poke-proc-read", "/proc/rfm2g read in a loop", "reading", "reading", "ms=2000"),
     *ntr_rows(),

@@ -6,6 +6,7 @@
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
  *   vbench longest DEVICE SIZE MS
  *   vbench poker DEVICE MS NAME ROUND
+ *   vbench feeder DEVICE MS NAME ROUND
  *   vbench dirty DEVICE PAGES
  *   vbench cycle DEVICE PAGES MS
  *
@@ -25,6 +26,7 @@
  *   pages   RDMA READ a tenth of 64 MiB, page by page; only for the variant raw
  *   longest write a block every 100 us, and print the longest time of a write as max; has a single turn
  *   poker   write 4 bytes every ms with real-time priority; has a single turn, of a variant called NAME
+ *   feeder  let a thread of the program write 4 bytes every 100 us, without system calls; has a single turn
  *   dirty   store into PAGES pages every ms until it is killed
  *   cycle   claim PAGES pages, store into each every ms with real-time priority, and print the number of cycles
  *
@@ -773,10 +775,10 @@ static void be_in_time(void)
 		err(1, "real time");
 }
 
-/* Advance @at by a millisecond, and sleep until then. */
-static void next_ms(struct timespec *at)
+/* Advance @at, and sleep until then. */
+static void next_ns(struct timespec *at, long ns)
 {
-	at->tv_nsec += 1000000;
+	at->tv_nsec += ns;
 	if (at->tv_nsec >= 1000000000) {
 		at->tv_nsec -= 1000000000;
 		at->tv_sec++;
@@ -797,10 +799,35 @@ static int poker(char **arg)
 	be_in_time();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (n = 0; n < count; n++) {
-		next_ms(&at);
+		next_ns(&at, 1000000);
 		start = now_ns();
 		if (pwrite(rfm.fd, &n, sizeof(n), SPAN) != sizeof(n))
 			err(1, "write");
+		samples[n] = now_ns() - start;
+	}
+	rank(&result);
+	report(arg[2], atoi(arg[3]), &result);
+	return 0;
+}
+
+/* As poker, every 100 us, but another thread executes the writes. */
+static int feeder(char **arg)
+{
+	struct rfm rfm = open_rfm(arg[0]);
+	uint32_t n, count = 10 * atoi(arg[1]);
+	struct result result = { .n = count, .ns = count * 100000ull };
+	struct timespec at;
+	uint64_t start;
+
+	if (!count || count > SAMPLES)
+		errx(2, "%u writes", count);
+	feed_begin(&rfm);
+	be_in_time();
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (n = 0; n < count; n++) {
+		next_ns(&at, 100000);
+		start = now_ns();
+		result.calls += feed_word(SPAN, n);
 		samples[n] = now_ns() - start;
 	}
 	rank(&result);
@@ -840,7 +867,7 @@ static int cycle(char **arg)
 	be_in_time();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (n = 1; n <= count; n++) {
-		next_ms(&at);
+		next_ns(&at, 1000000);
 		store_pages(&rfm, pages, n);
 	}
 	printf("%u\n", count);
@@ -858,6 +885,8 @@ int main(int argc, char **argv)
 		return longest(argv + 2);
 	if (argc == 6 && !strcmp(argv[1], "poker"))
 		return poker(argv + 2);
+	if (argc == 6 && !strcmp(argv[1], "feeder"))
+		return feeder(argv + 2);
 	if (argc == 4 && !strcmp(argv[1], "dirty"))
 		return dirty(argv + 2);
 	if (argc == 5 && !strcmp(argv[1], "cycle"))

@@ -82,6 +82,9 @@ uint32_t ring_wait_event(struct ring *ring);
 void ring_release_all(struct ring *ring);
 void ring_close(struct ring *ring);
 
+void feed_begin(const struct rfm *rfm);
+uint32_t feed_word(uint32_t offset, uint32_t value);
+
 void publish(const struct rfm *rfm, uint32_t offset, uint32_t value);
 void burst(const struct job *job, char letter, const struct rfm *rfm, struct result *result);
 void cover(const struct job *job, char letter, const struct rfm *rfm, struct result *result);

@@ -3,9 +3,12 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -30,17 +33,19 @@
 #define OPS (BLOCKS + 2)
 /* Number of control cycles between two reads of the clock. */
 #define CYCLES 16
+/* Entries of a ring whose batches a thread executes. */
+#define ENTRIES 1024u
 /* Node ids of the devices rfm2g0 and rfm2g1. */
 #define NODE_0 1
 #define NODE_1 2
 
 /* ---- rings ---- */
 
-static void ring_open(struct ring *ring, const struct rfm *rfm, uint32_t slots, uint32_t snap)
+static void ring_open_with(struct ring *ring, const struct rfm *rfm, uint32_t slots, uint32_t snap, uint32_t submits)
 {
 	void *user, *kernel;
 
-	*ring = (struct ring){ .args = { .size = sizeof(ring->args), .slots = slots, .snap = snap,
+	*ring = (struct ring){ .args = { .size = sizeof(ring->args), .slots = slots, .snap = snap, .submits = submits,
 					 .clock = CLOCK_MONOTONIC } };
 	ring->fd = ioctl(rfm->fd, VRFM_RING, &ring->args);
 	if (ring->fd < 0)
@@ -52,6 +57,11 @@ static void ring_open(struct ring *ring, const struct rfm *rfm, uint32_t slots, 
 	ring->user = user;
 	ring->kernel = kernel;
 	ring->records = (const void *)((const char *)kernel + ring->kernel->records_at);
+}
+
+static void ring_open(struct ring *ring, const struct rfm *rfm, uint32_t slots, uint32_t snap)
+{
+	ring_open_with(ring, rfm, slots, snap, 0);
 }
 
 static void ring_subscribe(const struct ring *ring, struct vrfm_subscribe *args)
@@ -345,4 +355,49 @@ void control(const struct job *job, char letter, const struct rfm *rfm, struct r
 		err(1, "fsync");
 	result->ns = now_ns() - begin;
 	result->messages = messages_sent(rfm) - messages;
+}
+
+/* ---- a thread that executes batches ---- */
+
+static struct ring feed;
+
+static void *execute(void *arg)
+{
+	struct vrfm_enter args = { .flags = VRFM_ENTER_LOOP, .spin_us = VRFM_ENTER_SPIN_US_MAX };
+
+	(void)arg;
+	ioctl(feed.fd, VRFM_RING_ENTER, &args);
+	return NULL;
+}
+
+/* Open a ring, and start a thread that executes its batches. */
+void feed_begin(const struct rfm *rfm)
+{
+	pthread_t thread;
+
+	ring_open_with(&feed, rfm, EVENT_SLOTS, 0, ENTRIES);
+	if (pthread_create(&thread, NULL, execute, NULL))
+		errx(1, "no thread");
+	while (!(__atomic_load_n(&feed.kernel->submit_flags, __ATOMIC_ACQUIRE) & VRFM_SUBMIT_LOOP))
+		sched_yield();
+}
+
+/* Let the thread write 4 bytes. Return the number of system calls. */
+uint32_t feed_word(uint32_t offset, uint32_t value)
+{
+	struct vrfm_op *entries = (void *)((char *)feed.user + VRFM_RING_ENTRIES_AT);
+	struct vrfm_enter kick = { .flags = VRFM_ENTER_KICK };
+	uint32_t tail = feed.user->submit_tail;
+
+	if (tail - __atomic_load_n(&feed.kernel->submit_head, __ATOMIC_ACQUIRE) == ENTRIES)
+		errx(1, "the thread does not keep up");
+	entries[tail % ENTRIES] = (struct vrfm_op){ .op = VRFM_OP_INLINE, .offset = offset, .length = sizeof(value) };
+	memcpy(entries[tail % ENTRIES].data, &value, sizeof(value));
+	__atomic_store_n(&feed.user->submit_tail, tail + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!(__atomic_load_n(&feed.kernel->submit_flags, __ATOMIC_RELAXED) & VRFM_SUBMIT_SLEEPS))
+		return 0;
+	if (ioctl(feed.fd, VRFM_RING_ENTER, &kick))
+		err(1, "VRFM_ENTER_KICK");
+	return 1;
 }
