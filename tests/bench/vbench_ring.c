@@ -284,21 +284,21 @@ void cover(const struct job *job, char letter, const struct rfm *rfm, struct res
 
 /* ---- batches ---- */
 
-static void post(const struct rfm *rfm, struct vrfm_op *ops, uint32_t count)
+static void post(const struct rfm *rfm, struct vrfm_op *ops, uint32_t count, uint32_t flags)
 {
-	struct vrfm_batch args = { .ops = (uintptr_t)ops, .count = count };
+	struct vrfm_batch args = { .ops = (uintptr_t)ops, .count = count, .flags = flags };
 
 	if (ioctl(rfm->fd, VRFM_BATCH, &args))
 		err(1, "VRFM_BATCH");
 }
 
-/* Store into a manual mapping, and publish the stored word. */
+/* Store into a manual mapping, and publish the stored word. The program stores into no other mapping. */
 void publish(const struct rfm *rfm, uint32_t offset, uint32_t value)
 {
 	struct vrfm_op op = { .op = VRFM_OP_PUBLISH, .offset = offset, .length = sizeof(uint64_t) };
 
 	*(volatile uint64_t *)(rfm->manual + offset) = value;
-	post(rfm, &op, 1);
+	post(rfm, &op, 1, VRFM_OP_NOFLUSH);
 }
 
 static void cycle_by_batch(const struct rfm *rfm, uint32_t number)
@@ -312,7 +312,7 @@ static void cycle_by_batch(const struct rfm *rfm, uint32_t number)
 	ops[i] = (struct vrfm_op){ .op = VRFM_OP_WRITE, .flags = VRFM_OP_MORE, .offset = COUNTER_AT,
 				   .length = sizeof(number), .source = (uintptr_t)&number };
 	ops[i + 1] = (struct vrfm_op){ .op = VRFM_OP_EVENT, .node = NODE_1, .event = RFM2G_EVENT_INTR2 };
-	post(rfm, ops, OPS);
+	post(rfm, ops, OPS, 0);
 }
 
 static void cycle_by_calls(const struct rfm *rfm, uint32_t number)
