@@ -22,7 +22,7 @@ from rig import cache, need  # noqa: E402
 
 WORKERS = 3			# parts at a time on two processors, because machines are mostly idle
 LONG_WORKERS = 2		# parts at a time with --long, because kernels with debugging checks are not idle
-GUARANTEE = re.compile(r"G\d+")		# a guarantee of vrfm, see Documentation/vrfm.rst
+GUARANTEE = re.compile(r"[GS]\d+")	# a guarantee of Documentation/vrfm.rst or security.rst
 PYTEST = ("-c", os.devnull, f"--rootdir={HERE}", "-pxdist", "-pplugin", "-pmemory", "--assert=plain", "-q", "-s", "--tb=no")
 
 
@@ -35,7 +35,7 @@ def arguments():
                                      epilog="Options behind -- are for pytest, such as: -- -k 'krping and not uml' --lf "
                                      "--durations=9 --junitxml=FILE")
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; "
-                        "G1 to G10: the scenarios for a guarantee of vrfm")
+                        "G1 to G10, S1 to S10: the scenarios for a guarantee of vrfm or of security")
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--list", action="store_true", help="print the names of all parts")
     parser.add_argument("--long", action="store_true", help="also run every scenario on every kernel, and long runs")

@@ -74,7 +74,7 @@ class Part:
     long: bool = False			# runs only with --long, or if its full name is given
     seconds: int = 10			# estimated duration, because long parts start first
     tour: str = ""			# name of the tour that runs it with --long
-    guarantees: tuple = ()		# guarantees of vrfm that it shows, G1 to G10
+    guarantees: tuple = ()		# guarantees that it shows, G1 to G10 and S1 to S10
     scripts: tuple = ()			# scripts of tests/e2e that it depends on; empty: it depends on the whole tree
     beside: typing.Callable = tuple	# returns strings for its dependencies outside the tree, such as versions of tools
     userspace: bool = False		# true if it uses the library, tools or samples

@@ -22,7 +22,7 @@
 #             the newest tag or, if there is no tag, the commit in the file "previous".
 #   capture   file /exchange/NAME that gets all frames between the nodes, which are machines with links of rxe or siw. The
 #             switch between them then also takes rules, see meddle(). For "kernels" and "alone" only
-#   guarantees  guarantees of vrfm that the scenario tests, G1 to G10
+#   guarantees  guarantees that the scenario tests: G1 to G10 of vrfm, S1 to S10 of security
 #   security  levels of security: for each LEVEL, the first of "kernels" runs the scenario once more, with devices of that
 #             level. With the word "long" behind them, only with --long
 #

@@ -11,6 +11,7 @@
 # kernels: uml
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 uml/ntr
 # load: krdma krdma_test
+# guarantees: S1
 # timeout: 600
 
 # shellcheck source=tests/e2e/lib.sh

@@ -14,6 +14,7 @@
 # long: stock-6.1 uml-debug
 # load: krdma krdma_test krdma_hostile
 # add: hostile-lib.sh
+# guarantees: S1 S2 S3
 # timeout: 600
 
 # shellcheck source=tests/e2e/lib.sh

@@ -13,6 +13,7 @@
 # alone: stock-6.1 stock-new
 # load: krdma krdma_test
 # capture: /exchange/capture
+# guarantees: S2 S3
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

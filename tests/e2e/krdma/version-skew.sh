@@ -11,6 +11,7 @@
 # kernels: uml
 # alone: stock-6.1 uml/siw
 # previous: krdma krdma_test
+# guarantees: S10
 # timeout: 200
 
 # shellcheck source=tests/e2e/lib.sh

@@ -14,6 +14,7 @@
 # tools: vrfmctl
 # programs: rfm2g/rfm
 # add: ../../Documentation/quickstart.rst
+# guarantees: S9
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

@@ -15,7 +15,7 @@
 # tools: vrfmctl
 # programs: rfm2g/rfm
 # append: ncpus=1
-# guarantees: G3 G8
+# guarantees: G3 G8 S8
 # timeout: 400
 
 # shellcheck disable=SC2317 # functions are called by check()

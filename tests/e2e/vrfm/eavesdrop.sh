@@ -14,6 +14,7 @@
 # programs: rfm2g/rfm
 # capture: /exchange/capture
 # append: ncpus=1
+# guarantees: S9
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

@@ -16,6 +16,7 @@
 # programs: rfm2g/rfm
 # add: peers-lib.sh
 # append: ncpus=1
+# guarantees: S1 S2
 # timeout: 400
 
 # shellcheck disable=SC2317 # functions are called by check()

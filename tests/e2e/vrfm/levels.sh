@@ -13,6 +13,7 @@
 # programs: rfm2g/rfm rfm2g/own
 # add: peers-lib.sh
 # tools: vrfmctl
+# guarantees: S1
 # timeout: 400
 
 # shellcheck source=tests/e2e/lib.sh

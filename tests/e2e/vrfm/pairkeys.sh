@@ -15,7 +15,7 @@
 # programs: rfm2g/rfm
 # add: peers-lib.sh
 # append: ncpus=1
-# guarantees: G8
+# guarantees: G8 S1
 # timeout: 400
 
 # shellcheck disable=SC2317 # functions are called by check()
