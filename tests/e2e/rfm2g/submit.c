@@ -4,7 +4,7 @@
  * Author: The krdma developers.
  *
  *   local        submit batches whose effects are visible on this node
- *   hostile      processes write any value into their entries while their threads submit and execute batches, and are
+ *   hostile S    for S seconds, processes write any value into their entries while their threads submit and execute batches, and are
  *                killed; at the same time, submit batches through another ring
  *   acked        wait for the acknowledgments of the peer
  *   cut LINK     the peer is cut off: batches end when its connection ends, or when they time out. With the LINK siw the
@@ -237,6 +237,19 @@ static void *spoil(void *arg)
 	return NULL;
 }
 
+/* Let a child use the descriptor of the ring, which it inherits, and close it. */
+static void inherit(struct enter *args)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		call(spoiled.fd, ENTER, args);
+		_exit(0);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
 static void *enter_spoiled(void *arg)
 {
 	uint64_t state = (uintptr_t)arg;
@@ -255,6 +268,8 @@ static void *enter_spoiled(void *arg)
 		poll(&polled, 1, 0);
 		if (any(&state) % 4 == 0 && read(spoiled.fd, bytes, sizeof(bytes)) < 0 && errno != EAGAIN)
 			_exit(254);
+		if (any(&state) % 256 == 0)
+			inherit(&args);
 		if (any(&state) % 16 == 0)
 			munmap(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, spoiled.fd, 0), 4096);
 	}
@@ -294,13 +309,12 @@ static void spoil_ring(uint64_t seed)
 
 static int do_hostile(char **arg)
 {
-	const uint64_t end = now_ms() + 6000;
+	const uint64_t end = now_ms() + 1000 * atoi(arg[0]);
 	struct ring ring = open_ring(64);
 	uint32_t i = 0, j, wrong = 0, ended = 0;
 	int status;
 	pid_t pid;
 
-	(void)arg;
 	while (now_ms() < end) {
 		pid = fork();
 		if (!pid)
@@ -419,7 +433,7 @@ static const struct {
 	int args;
 	int (*run)(char **arg);
 } commands[] = {
-	{ "local", 0, do_local }, { "hostile", 0, do_hostile }, { "acked", 0, do_acked }, { "cut", 1, do_cut },
+	{ "local", 0, do_local }, { "hostile", 1, do_hostile }, { "acked", 0, do_acked }, { "cut", 1, do_cut },
 	{ "gone", 1, do_gone },
 };
 

@@ -12,6 +12,7 @@
 # kernels: uml uml/siw
 # long: uml-debug stock-6.1
 # alone: debug-6.1
+# lasting: uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/submit
 # append: ncpus=1
@@ -50,7 +51,7 @@ check "node $NODE creates a device" rfm_make 1M keepalive_ms=20000 overload_us=2
 check "node $NODE is linked" within 30 rfm_joined
 barrier linked
 ((NODE != 1)) || results /add/submit "$RFM" local
-((NODE != 1)) || results /add/submit "$RFM" hostile
+((NODE != 1)) || results /add/submit "$RFM" hostile "${1:-6}"
 ((NODE != 1)) || results /add/submit "$RFM" acked
 ((NODE != 1)) || cut_off
 barrier mended
