@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test queues of librfm2g. This program runs on two nodes at the same time: one of them sends, and the other one has two
- * readers, of which one is slow.
+ * Test queues of librfm2g. This program runs on two nodes at the same time: one of them sends, and the other one has
+ * two readers, of which one is slow.
  *
  *   queues DEVICE NODE OTHER
  *
@@ -180,7 +180,7 @@ static void receiving(char *device)
 	RFM2gxQueueClose(&queue);
 }
 
-/* Change any word of the queue while messages are sent and received. No call may fail in another way than documented. */
+/* Change any word of the queue while messages are sent and received. All calls return documented statuses. */
 static void scribbling(void)
 {
 	RFM2G_UINT32 n, i, length, state = 1, wrong = 0, lost = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * donate DEVICE COMMAND ARGUMENT...: a thread of a program executes the batches that another thread submits. Print a line
- * for each case. Author: The krdma developers.
+ * donate DEVICE COMMAND ARGUMENT...: a thread of a program executes the batches that another thread submits. Print a
+ * line for each case. Author: The krdma developers.
  *
  *   local        cases that need no peer
  *   gone FILE    donate a thread, create FILE, and wait until the device is removed

@@ -728,7 +728,8 @@ static int use_ring(void)
 	ring.user = user;
 	if (kernel != MAP_FAILED)
 		ring.records = (void *)((char *)kernel + ring.kernel->records_at);
-	good = kernel != MAP_FAILED && user != MAP_FAILED && use_entry(&ring) && !subscribe(&ring, SUB_LINKS, 0, 1, 0) &&
+	good = kernel != MAP_FAILED && user != MAP_FAILED && use_entry(&ring) &&
+	       !subscribe(&ring, SUB_LINKS, 0, 1, 0) &&
 	       !subscribe(&ring, SUB_EVENTS, SUB_TAKE, 2, 1 << INTR1) &&
 	       !subscribe(&ring, SUB_EVENTS, 0, 3, 1 << INTR1) &&
 	       !call(ring.fd, SUBSCRIBE, &(struct subscribe){ .what = SUB_RANGE, .length = 131072 }) &&

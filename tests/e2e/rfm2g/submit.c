@@ -4,11 +4,11 @@
  * Author: The krdma developers.
  *
  *   local        submit batches whose effects are visible on this node
- *   hostile S    for S seconds, processes write any value into their entries while their threads submit and execute batches, and are
- *                killed; at the same time, submit batches through another ring
+ *   hostile S    for S seconds, processes write any value into their entries while their threads submit and execute
+ *                batches, and are killed; at the same time, submit batches through another ring
  *   acked        wait for the acknowledgments of the peer
- *   cut LINK     the peer is cut off: batches end when its connection ends, or when they time out. With the LINK siw the
- *                connection lasts longer than the batches
+ *   cut LINK     the peer is cut off: batches end when its connection ends, or when they time out. With the LINK siw
+ *                the connection lasts longer than the batches
  *   gone FILE    the peer is cut off: submit a batch, create FILE, and wait until peer and device are removed
  */
 #define _GNU_SOURCE

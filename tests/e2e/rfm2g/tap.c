@@ -26,7 +26,7 @@
 #define BLOCK 65536
 #define AT 262144
 /* Offset for mmap() of a manual mapping. */
-#define MANUAL_AT (1ull << 40)
+#define MANUAL_AT 0x10000000000ull
 #define LOADED 524288
 #define LOADED_VALUE 4711
 /* Types of messages, and bytes of their header. */
