@@ -10,7 +10,7 @@
  * entries, or the program sees the flag and wakes the thread.
  *
  * vrfm_ring_ctx.lock protects the members of vrfm_ring_ctx.loop. The thread
- * reads &vrfm_loop.verdict without it.
+ * reads &vrfm_loop.verdict without it, and submitters &vrfm_loop.busy.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -31,7 +31,10 @@ static int vrfm_loop_begin(struct vrfm_ring_ctx *ring, fl_owner_t owner)
 
 	spin_lock_bh(&ring->lock);
 	if (!loop->busy) {
-		*loop = (struct vrfm_loop){ .busy = true, .owner = owner };
+		loop->owner = owner;
+		loop->verdict = 0;
+		/* vrfm_submit_batches() reads this without the lock. */
+		WRITE_ONCE(loop->busy, true);
 		vrfm_loop_show(ring, VRFM_SUBMIT_LOOP);
 		ret = 0;
 	}
@@ -42,7 +45,7 @@ static int vrfm_loop_begin(struct vrfm_ring_ctx *ring, fl_owner_t owner)
 static void vrfm_loop_end(struct vrfm_ring_ctx *ring)
 {
 	spin_lock_bh(&ring->lock);
-	ring->loop.busy = false;
+	WRITE_ONCE(ring->loop.busy, false);
 	vrfm_loop_show(ring, 0);
 	spin_unlock_bh(&ring->lock);
 }
