@@ -54,27 +54,24 @@ void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 
 /*
  * Copy the private data of the peer's REQ or REP, which is freed after the
- * event.
+ * event. @hello is the decoded hello in it, and unused in raw mode.
  */
-static int krdma_cm_take_private(struct krdma_conn *conn,
-				 const struct rdma_conn_param *param)
+static void krdma_cm_take_private(struct krdma_conn *conn,
+				  const struct rdma_conn_param *param,
+				  const struct krdma_hello *hello)
 {
 	const struct krdma_cm_private *priv = param->private_data;
-	int ret;
 
 	if (krdma_conn_is_raw(conn)) {
 		conn->cm.peer_data_len = min_t(size_t, param->private_data_len,
 					       sizeof(conn->cm.peer_data));
 		memcpy(conn->cm.peer_data, param->private_data,
 		       conn->cm.peer_data_len);
-		return 0;
+		return;
 	}
-	ret = krdma_hello_decode(&conn->hello, priv, param->private_data_len);
-	if (ret)
-		return ret;
-	conn->cm.peer_data_len = conn->hello.user_len;
+	conn->hello = *hello;
+	conn->cm.peer_data_len = hello->user_len;
 	memcpy(conn->cm.peer_data, priv->user, conn->cm.peer_data_len);
-	return 0;
 }
 
 /* Check whether the peer's hello has the mode of this side. */
@@ -87,22 +84,23 @@ static bool krdma_cm_mode_fits(const struct krdma_conn *conn)
 }
 
 /*
- * Check the hello of a request before an object is made for it. With a level,
- * *auth is the result, for krdma_auth_free().
+ * Check the hello of a request before an object is made for it. Without raw
+ * mode, *hello is a result. With a level, *auth is a result, too, for
+ * krdma_auth_free().
  */
 static int krdma_cm_check_request(struct krdma_conn *listener,
 				  const struct rdma_cm_id *id,
 				  const struct rdma_conn_param *param,
+				  struct krdma_hello *hello,
 				  struct krdma_auth **auth)
 {
-	struct krdma_hello hello;
 	int ret;
 
 	if (krdma_conn_is_raw(listener))
 		return 0;
-	ret = krdma_hello_decode(&hello, param->private_data,
+	ret = krdma_hello_decode(hello, param->private_data,
 				 param->private_data_len);
-	return ret ?: krdma_auth_check_req(listener, &hello, id,
+	return ret ?: krdma_auth_check_req(listener, hello, id,
 					   param->private_data,
 					   param->private_data_len, auth);
 }
@@ -111,10 +109,15 @@ static int krdma_cm_check_request(struct krdma_conn *listener,
 static int krdma_cm_check_reply(struct krdma_conn *conn,
 				const struct rdma_conn_param *param)
 {
-	int ret = krdma_cm_take_private(conn, param);
+	struct krdma_hello hello = {};
+	int ret = 0;
 
+	if (!krdma_conn_is_raw(conn))
+		ret = krdma_hello_decode(&hello, param->private_data,
+					 param->private_data_len);
 	if (ret)
 		return ret;
+	krdma_cm_take_private(conn, param, &hello);
 	if (!krdma_cm_mode_fits(conn) || conn->hello.level != conn->p.security)
 		return -EPROTO;
 	if (!conn->auth)
@@ -374,10 +377,11 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 				 const struct rdma_conn_param *param)
 {
 	struct krdma_auth *auth = NULL;
+	struct krdma_hello hello = {};
 	struct krdma_conn *conn;
 	int ret;
 
-	ret = krdma_cm_check_request(listener, id, param, &auth);
+	ret = krdma_cm_check_request(listener, id, param, &hello, &auth);
 	if (ret)
 		return ret;
 	conn = krdma_conn_alloc_child(listener, auth);
@@ -385,11 +389,11 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 		krdma_auth_free(auth);
 		return PTR_ERR(conn);
 	}
-	ret = krdma_cm_take_private(conn, param);
-	if (!ret && !krdma_cm_mode_fits(conn))
+	krdma_cm_take_private(conn, param, &hello);
+	if (!krdma_cm_mode_fits(conn)) {
 		ret = -EPROTOTYPE;
-	if (ret)
 		goto err_put;
+	}
 	krdma_cm_keep_addrs(conn, id);
 	krdma_path_keep(conn, id);
 	conn->cm.resources = param->responder_resources;
