@@ -63,7 +63,7 @@ page() {
 	count=$(awk '$1 == "RFM2G_DEVICE_COUNT" { print $2; exit } NR == 1 { exit 1 }' /proc/rfm2g)
 	[[ $count == "$(find /dev -maxdepth 1 -name 'rfm2g*' | wc -l)" ]]
 	ok $? "/proc/rfm2g counts the devices in its first line: $count"
-	grep -q "^$name node $NODE network 1 size 1048576 opens 0 refused 0$" /proc/rfm2g
+	grep -q "^$name node $NODE network 1 size 1048576 opens 0 refused 0 security none$" /proc/rfm2g
 	ok $? "/proc/rfm2g has node, network and size of the device"
 	[[ $(stat -c %a:%u:%g "$RFM") == 660:0:0 ]]
 	ok $? "the device belongs to root: $(stat -c %a:%u:%g "$RFM")"
