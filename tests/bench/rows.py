@@ -379,7 +379,7 @@ ROWS = (
         protections, "<=", always(0.0)),
     *disturbed("vrfm/poke-cable-cut-0us", "cable cut, overload_us 0", "cutpoke", "cut", "overload_us=0 ms=2000", (TWO,)),
     *disturbed("vrfm/poke-cable-cut-500us", "cable cut, overload_us 500", "cutpoke", "cut", "overload_us=500 ms=2000", (TWO,)),
-    Row("vrfm/feed-cable-cut", "10 kHz loop with a donated thread p99.9, cable cut/alone", "cutpoke", "alone,cut",
+    Row("vrfm/feed-cable-cut", "1 kHz loop with a donated thread p99.9, cable cut/alone", "cutpoke", "alone,cut",
         "overload_us=100000 by=feeder ms=2000", longer("cut", "alone", "p999"), "<=", always(1.5), (TWO,)),
     Row("vrfm/feed-calls", "system calls for a cycle of such a loop, cable cut", "cutpoke", "alone,cut",
         "overload_us=100000 by=feeder ms=2000", for_each("calls", "cut"), "<=", always(0.0), (TWO,)),

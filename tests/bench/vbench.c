@@ -26,7 +26,7 @@
  *   pages   RDMA READ a tenth of 64 MiB, page by page; only for the variant raw
  *   longest write a block every 100 us, and print the longest time of a write as max; has a single turn
  *   poker   write 4 bytes every ms with real-time priority; has a single turn, of a variant called NAME
- *   feeder  let a thread of the program write 4 bytes every 100 us, without system calls; has a single turn
+ *   feeder  let a thread of the program write 4 bytes every ms, without system calls; has a single turn
  *   dirty   store into PAGES pages every ms until it is killed
  *   cycle   claim PAGES pages, store into each every ms with real-time priority, and print the number of cycles
  *
@@ -810,12 +810,12 @@ static int poker(char **arg)
 	return 0;
 }
 
-/* As poker, every 100 us, but another thread executes the writes. */
+/* As poker, but another thread executes the writes. */
 static int feeder(char **arg)
 {
 	struct rfm rfm = open_rfm(arg[0]);
-	uint32_t n, count = 10 * atoi(arg[1]);
-	struct result result = { .n = count, .ns = count * 100000ull };
+	uint32_t n, count = atoi(arg[1]);
+	struct result result = { .n = count, .ns = count * 1000000ull };
 	struct timespec at;
 	uint64_t start;
 
@@ -825,7 +825,7 @@ static int feeder(char **arg)
 	be_in_time();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (n = 0; n < count; n++) {
-		next_ns(&at, 100000);
+		next_ns(&at, 1000000);
 		start = now_ns();
 		result.calls += feed_word(SPAN, n);
 		samples[n] = now_ns() - start;
