@@ -41,12 +41,6 @@
  */
 #define VRFM_MESSAGE_MIN (VRFM_SLOT_SIZE - 64)
 /*
- * Smallest length of the longest message to a peer, in bytes. krdma takes some
- * bytes of a buffer. A batch of the largest size fits into VRFM_SLOTS messages
- * of this length.
- */
-#define VRFM_MESSAGE_MIN (VRFM_SLOT_SIZE - 64)
-/*
  * Number of free messages that sending missed words or an image leaves for
  * events.
  */
