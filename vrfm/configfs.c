@@ -263,6 +263,27 @@ static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, overload_ms);
 
+/*
+ * Store a value that has a name. It can be changed only while the device is
+ * disabled.
+ */
+static ssize_t vrfm_item_choose(struct config_item *item, const char *name,
+				const char *page, size_t offset, size_t len,
+				int (*parse)(const char *text, u32 *value))
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 value;
+	int ret = parse(page, &value);
+
+	ret = vrfm_item_bad(vi, name, page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
+	if (ret)
+		return ret;
+	WRITE_ONCE(*(u32 *)((void *)&vi->params + offset), value);
+	mutex_unlock(&vi->lock);
+	return len;
+}
+
 static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 {
 	u32 mode = READ_ONCE(to_vrfm_item(item)->params.direct);
@@ -273,17 +294,9 @@ static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_direct_store(struct config_item *item,
 				      const char *page, size_t len)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 mode;
-	int ret = vrfm_parse_direct(page, &mode);
-
-	ret = vrfm_item_bad(vi, "direct", page, ret) ?:
-	      vrfm_item_lock_disabled(vi);
-	if (ret)
-		return ret;
-	vi->params.direct = mode;
-	mutex_unlock(&vi->lock);
-	return len;
+	return vrfm_item_choose(item, "direct", page,
+				offsetof(struct vrfm_params, direct), len,
+				vrfm_parse_direct);
 }
 CONFIGFS_ATTR(vrfm_item_, direct);
 
@@ -297,17 +310,9 @@ static ssize_t vrfm_item_security_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_security_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 level;
-	int ret = vrfm_parse_security(page, &level);
-
-	ret = vrfm_item_bad(vi, "security", page, ret) ?:
-	      vrfm_item_lock_disabled(vi);
-	if (ret)
-		return ret;
-	WRITE_ONCE(vi->params.security, level);
-	mutex_unlock(&vi->lock);
-	return len;
+	return vrfm_item_choose(item, "security", page,
+				offsetof(struct vrfm_params, security), len,
+				vrfm_parse_security);
 }
 CONFIGFS_ATTR(vrfm_item_, security);
 
