@@ -57,18 +57,14 @@ static const struct {
 	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
-/*
- * Position of the parser in the file. If the line [rfm2gN] of a section is
- * invalid, skip is true until the section ends, and its lines are ignored.
+/**
+ * conf_error - print a message about a line of a file
+ * @at: the line
+ * @format: text, as for printf()
+ *
+ * Return: false.
  */
-struct conf_place {
-	const char *path;
-	int line;
-	bool skip;
-};
-
-static bool __attribute__((format(printf, 2, 3)))
-conf_error(const struct conf_place *at, const char *format, ...)
+bool conf_error(const struct conf_place *at, const char *format, ...)
 {
 	va_list args;
 

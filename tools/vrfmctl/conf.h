@@ -47,6 +47,18 @@ struct conf_peer {
 };
 
 /**
+ * struct conf_place - position of a parser in a file
+ * @path: path of the file
+ * @line: number of the line
+ * @skip: the line [rfm2gN] of the section is invalid, so its lines are ignored
+ */
+struct conf_place {
+	const char *path;
+	int line;
+	bool skip;
+};
+
+/**
  * struct conf_device - a device
  * @unit: N of rfm2gN
  * @line: number of the line at which its section begins
@@ -76,6 +88,8 @@ struct conf {
 
 extern const char * const conf_names[CONF_KEYS];
 
+bool conf_error(const struct conf_place *at, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 bool conf_read(FILE *file, const char *path, struct conf *conf);
 struct conf_device *conf_find(struct conf *conf, unsigned int unit);
 bool conf_is_plain(const char *text);

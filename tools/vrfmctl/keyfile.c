@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf.h"
 #include "keyfile.h"
 
 /* Number of characters of a key as text. */
@@ -30,25 +30,6 @@ static const char keyfile_digits[] =
 
 /* Text of the file that is being read or written. */
 static char keyfile_text[KEYFILE_ROOM];
-
-/* Position of the parser. */
-struct keyfile_place {
-	const char *path;
-	int line;
-};
-
-static bool __attribute__((format(printf, 2, 3)))
-keyfile_error(const struct keyfile_place *at, const char *format, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "%s:%d: ", at->path, at->line);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	return false;
-}
 
 /* Encode a key as KEYFILE_BASE64 characters. 32 bytes end with one "=". */
 static void keyfile_encode(const unsigned char *key, char *text)
@@ -149,7 +130,7 @@ static struct keyfile_list *keyfile_which(char *name, struct keyfile *file)
 	return errno || *end || id >= KEYFILE_NODES ? NULL : &file->peers[id];
 }
 
-static bool keyfile_line(const struct keyfile_place *at, char *text,
+static bool keyfile_line(const struct conf_place *at, char *text,
 			 struct keyfile *file)
 {
 	unsigned char key[KEYFILE_KEY];
@@ -163,18 +144,18 @@ static bool keyfile_line(const struct keyfile_place *at, char *text,
 		return true;
 	value = strchr(text, '=');
 	if (!value)
-		return keyfile_error(at, "key = BASE64, or peer ID = BASE64");
+		return conf_error(at, "key = BASE64, or peer ID = BASE64");
 	*value++ = 0;
 	list = keyfile_which(keyfile_trim(text), file);
 	if (!list)
-		return keyfile_error(at, "key = BASE64, or peer ID = BASE64");
+		return conf_error(at, "key = BASE64, or peer ID = BASE64");
 	good = keyfile_decode(keyfile_trim(value), key);
 	if (!good)
-		keyfile_error(at, "a key is 44 characters of base64, for 32 bytes");
+		conf_error(at, "a key is 44 characters of base64, for 32 bytes");
 	else if (keyfile_has(list, key))
-		good = keyfile_error(at, "this key is there already");
+		good = conf_error(at, "this key is there already");
 	else if (!keyfile_add(list, key))
-		good = keyfile_error(at, "at most %d keys", KEYFILE_KEYS);
+		good = conf_error(at, "at most %d keys", KEYFILE_KEYS);
 	explicit_bzero(key, sizeof(key));
 	return good;
 }
@@ -231,7 +212,7 @@ static ssize_t keyfile_load(const char *path)
 
 static bool keyfile_parse(const char *path, size_t len, struct keyfile *file)
 {
-	struct keyfile_place at = { .path = path };
+	struct conf_place at = { .path = path };
 	char *line, *rest = keyfile_text;
 	bool good = true;
 	int i, n = 0;
