@@ -775,10 +775,10 @@ static void be_in_time(void)
 		err(1, "real time");
 }
 
-/* Advance @at, and sleep until then. */
-static void next_ns(struct timespec *at, long ns)
+/* Advance @at by a millisecond, and sleep until then. */
+static void next_ms(struct timespec *at)
 {
-	at->tv_nsec += ns;
+	at->tv_nsec += 1000000;
 	if (at->tv_nsec >= 1000000000) {
 		at->tv_nsec -= 1000000000;
 		at->tv_sec++;
@@ -786,9 +786,9 @@ static void next_ns(struct timespec *at, long ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, at, NULL);
 }
 
-static int poker(char **arg)
+/* Write 4 bytes every ms with real-time priority, by a function that returns the number of its system calls. */
+static int in_time(const struct rfm *rfm, char **arg, uint32_t (*put)(const struct rfm *rfm, uint32_t value))
 {
-	struct rfm rfm = open_rfm(arg[0]);
 	uint32_t n, count = atoi(arg[1]);
 	struct result result = { .n = count, .ns = count * 1000000ull };
 	struct timespec at;
@@ -799,10 +799,9 @@ static int poker(char **arg)
 	be_in_time();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (n = 0; n < count; n++) {
-		next_ns(&at, 1000000);
+		next_ms(&at);
 		start = now_ns();
-		if (pwrite(rfm.fd, &n, sizeof(n), SPAN) != sizeof(n))
-			err(1, "write");
+		result.calls += put(rfm, n);
 		samples[n] = now_ns() - start;
 	}
 	rank(&result);
@@ -810,29 +809,33 @@ static int poker(char **arg)
 	return 0;
 }
 
+static uint32_t poke(const struct rfm *rfm, uint32_t value)
+{
+	if (pwrite(rfm->fd, &value, sizeof(value), SPAN) != sizeof(value))
+		err(1, "write");
+	return 1;
+}
+
+static int poker(char **arg)
+{
+	const struct rfm rfm = open_rfm(arg[0]);
+
+	return in_time(&rfm, arg, poke);
+}
+
+static uint32_t feed(const struct rfm *rfm, uint32_t value)
+{
+	(void)rfm;
+	return feed_word(SPAN, value);
+}
+
 /* As poker, but another thread executes the writes. */
 static int feeder(char **arg)
 {
-	struct rfm rfm = open_rfm(arg[0]);
-	uint32_t n, count = atoi(arg[1]);
-	struct result result = { .n = count, .ns = count * 1000000ull };
-	struct timespec at;
-	uint64_t start;
+	const struct rfm rfm = open_rfm(arg[0]);
 
-	if (!count || count > SAMPLES)
-		errx(2, "%u writes", count);
 	feed_begin(&rfm);
-	be_in_time();
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	for (n = 0; n < count; n++) {
-		next_ns(&at, 1000000);
-		start = now_ns();
-		result.calls += feed_word(SPAN, n);
-		samples[n] = now_ns() - start;
-	}
-	rank(&result);
-	report(arg[2], atoi(arg[3]), &result);
-	return 0;
+	return in_time(&rfm, arg, feed);
 }
 
 static void store_pages(const struct rfm *rfm, uint32_t pages, uint32_t value)
@@ -867,7 +870,7 @@ static int cycle(char **arg)
 	be_in_time();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (n = 1; n <= count; n++) {
-		next_ns(&at, 1000000);
+		next_ms(&at);
 		store_pages(&rfm, pages, n);
 	}
 	printf("%u\n", count);
