@@ -23,6 +23,7 @@
 #define KRPING_BLK_TIMEOUT_DEFAULT_MS 30000
 #define KRPING_BLK_TIMEOUT_MAX_MS (10 * 60 * 1000)
 #define KRPING_BLK_BLOCK_DEFAULT_MS 60000
+#define KRPING_BLK_PROBE_DEFAULT_MS 30000
 #define KRPING_BLK_CAP_DEFAULT BIT_ULL(30)
 /* Memory of the peer that the predecessor of this module used. */
 #define KRPING_BLK_RADDR_DEFAULT 0x61000000
@@ -96,6 +97,8 @@ static const struct krping_blk_opt krping_blk_opt_table[] = {
 	{ "bio_rkey", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(rkey), 0, U32_MAX },
 	{ "bio_map", KRPING_BLK_OPT_MAP },
 	{ "bio_verify", KRPING_BLK_OPT_FLAG, KRPING_BLK_AT(verify) },
+	{ "bio_probe", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(probe_ms), 0,
+	  KRPING_BLK_TIMEOUT_MAX_MS },
 	{ "bio_mode", KRPING_BLK_OPT_MODE },
 	{ "bio_full", KRPING_BLK_OPT_FULL },
 	{ "bio_onfail", KRPING_BLK_OPT_ONFAIL },
@@ -409,6 +412,7 @@ int krping_blk_opts_parse(char *text, struct krping_blk_opts *opts)
 		.slot = KRPING_BLK_SLOT_DEFAULT,
 		.timeout_ms = KRPING_BLK_TIMEOUT_DEFAULT_MS,
 		.block_ms = KRPING_BLK_BLOCK_DEFAULT_MS,
+		.probe_ms = KRPING_BLK_PROBE_DEFAULT_MS,
 		.filter.ops = KRPING_BLK_OPS_DEFAULT,
 		.cap = KRPING_BLK_CAP_DEFAULT,
 		.raddr = KRPING_BLK_RADDR_DEFAULT,

@@ -133,6 +133,8 @@ struct krping_blk_subject {
  * @linear: @raw: data at offset N of the disk go to @raddr + N; false: all data
  *	go to @raddr
  * @verify: @raw: read the data back, and compare
+ * @probe_ms: @raw: time without a request after which the peer is probed; 0:
+ *	never
  * @name: client: name of the disk; "": krpblk and the first free number
  * @mode: client: see &enum krping_blk_mode
  * @policy: client: see &enum krping_blk_policy
@@ -166,6 +168,7 @@ struct krping_blk_opts {
 	u32 rkey;
 	bool linear;
 	bool verify;
+	u32 probe_ms;
 	char name[KRPING_BLK_NAME_MAX];
 	u32 mode;
 	u32 policy;

@@ -9,6 +9,8 @@
  * if bio_verify is set. So one request is in flight at a time.
  *
  * krping_blk_raw.work connects, and connects again after a connection has ended.
+ * krping_blk_raw.probe notices the end of a peer while no request is sent: the
+ * kernel of a process that dies sends one message about it, which may be lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,6 +43,7 @@
  * @verified: bytes that were read back and were equal
  * @mismatches: requests whose data differed when they were read back
  * @failed: requests that failed because the connection was lost or missing
+ * @probes: probes that the adapter of the peer has acknowledged
  * @timeouts: connections that ended because a WRITE or READ was late
  */
 struct krping_blk_raw_stats {
@@ -49,6 +52,7 @@ struct krping_blk_raw_stats {
 	atomic64_t verified;
 	atomic64_t mismatches;
 	atomic64_t failed;
+	atomic64_t probes;
 	atomic64_t timeouts;
 };
 
@@ -60,10 +64,12 @@ struct krping_blk_raw_stats {
  * @addr: address of the peer
  * @src: source address, if the command has one
  * @work: connects
+ * @probe: probes the peer after bio_probe without a request
  * @delay_ms: time until the next attempt to connect; used by @work only
  * @wait: woken when @ready or @error changes
  * @post: held during a request; protects @ready and the members up to @reads
  * @ready: requests can be sent
+ * @heard: time at which the adapter of the peer last acknowledged, in jiffies
  * @data: data of a request, KRPING_BLK_SLOT_MAX bytes at most
  * @back: data that were read back, or NULL
  * @ibdev: device that has mapped @data and @back, or NULL
@@ -86,10 +92,12 @@ struct krping_blk_raw {
 	struct sockaddr_storage addr;
 	struct sockaddr_storage src;
 	struct delayed_work work;
+	struct delayed_work probe;
 	u32 delay_ms;
 	wait_queue_head_t wait;
 	struct mutex post; /* ready, and buffers */
 	bool ready;
+	unsigned long heard;
 	void *data;
 	void *back;
 	struct ib_device *ibdev;
@@ -128,8 +136,11 @@ static int krping_blk_raw_wait(struct krping_blk_raw *raw)
 {
 	unsigned long limit = msecs_to_jiffies(raw->opts->timeout_ms);
 
-	if (wait_for_completion_timeout(&raw->done, limit))
+	if (wait_for_completion_timeout(&raw->done, limit)) {
+		if (!raw->status)
+			raw->heard = jiffies;
 		return raw->status;
+	}
 	atomic64_inc(&raw->stats.timeouts);
 	pr_warn_ratelimited("%s: no acknowledgment for %u ms, connects again\n",
 			    raw->disk->name, raw->opts->timeout_ms);
@@ -140,7 +151,8 @@ static int krping_blk_raw_wait(struct krping_blk_raw *raw)
 
 /*
  * Write @len bytes of a buffer to the memory of the peer at @offset of the disk,
- * or read them back.
+ * or read them back. If @len is 0, only the adapter of the peer acknowledges:
+ * that needs no key, and changes no memory.
  */
 static int krping_blk_raw_move(struct krping_blk_raw *raw,
 			       enum ib_wr_opcode opcode, u64 dma, u64 offset,
@@ -155,7 +167,7 @@ static int krping_blk_raw_move(struct krping_blk_raw *raw,
 		.wr = {
 			.wr_cqe = &raw->cqe,
 			.sg_list = &sge,
-			.num_sge = 1,
+			.num_sge = len ? 1 : 0,
 			.opcode = opcode,
 			.send_flags = IB_SEND_SIGNALED,
 		},
@@ -312,15 +324,16 @@ static int krping_blk_raw_map(struct krdma_cb *cb)
 	return 0;
 }
 
-/* Let the work connect after a time, unless the connection is being removed. */
-static void krping_blk_raw_connect_after(struct krping_blk_raw *raw, u32 ms)
+/* Queue a work after a time, unless the connection is being removed. */
+static void krping_blk_raw_queue(struct krping_blk_raw *raw,
+				 struct delayed_work *work,
+				 unsigned long delay)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&raw->lock, flags);
 	if (!raw->stopping)
-		mod_delayed_work(krping_blk_wq, &raw->work,
-				 msecs_to_jiffies(ms));
+		mod_delayed_work(krping_blk_wq, work, delay);
 	spin_unlock_irqrestore(&raw->lock, flags);
 }
 
@@ -339,7 +352,7 @@ static void krping_blk_raw_closing(struct krdma_cb *cb, int reason)
 	struct krping_blk_raw *raw = cb->context;
 
 	krping_blk_raw_set_error(raw, reason);
-	krping_blk_raw_connect_after(raw, 0);
+	krping_blk_raw_queue(raw, &raw->work, 0);
 }
 
 static const struct krdma_ops krping_blk_raw_ops = {
@@ -351,6 +364,7 @@ static const struct krdma_ops krping_blk_raw_ops = {
 static void krping_blk_raw_set_ready(struct krping_blk_raw *raw, bool ready)
 {
 	mutex_lock(&raw->post);
+	raw->heard = jiffies;
 	WRITE_ONCE(raw->ready, ready);
 	mutex_unlock(&raw->post);
 }
@@ -425,14 +439,41 @@ static void krping_blk_raw_work(struct work_struct *work)
 	if (ret) {
 		krping_blk_raw_close(raw);
 		krping_blk_raw_set_error(raw, ret);
-		krping_blk_raw_connect_after(raw, raw->delay_ms);
+		krping_blk_raw_queue(raw, &raw->work,
+				     msecs_to_jiffies(raw->delay_ms));
 		raw->delay_ms = min_t(u32, 2 * raw->delay_ms,
 				      KRPING_BLK_RAW_DELAY_MAX_MS);
 	} else {
 		raw->delay_ms = KRPING_BLK_RAW_DELAY_MIN_MS;
 		krping_blk_raw_set_ready(raw, true);
 		krping_blk_raw_set_error(raw, 0);
+		krping_blk_raw_queue(raw, &raw->probe, 0);
 	}
+	memalloc_noio_restore(noio);
+}
+
+/*
+ * Probe the peer if nothing was sent for bio_probe. If its adapter does not
+ * acknowledge, the connection ends. The next connection queues this work again.
+ */
+static void krping_blk_raw_probe_work(struct work_struct *work)
+{
+	struct krping_blk_raw *raw =
+		container_of(work, struct krping_blk_raw, probe.work);
+	long idle = msecs_to_jiffies(raw->opts->probe_ms), left;
+	unsigned int noio = memalloc_noio_save();
+
+	mutex_lock(&raw->post);
+	if (raw->ready && idle) {
+		left = raw->heard + idle - jiffies;
+		if (left <= 0) {
+			left = idle;
+			if (!krping_blk_raw_move(raw, IB_WR_RDMA_WRITE, 0, 0, 0))
+				atomic64_inc(&raw->stats.probes);
+		}
+		krping_blk_raw_queue(raw, &raw->probe, left);
+	}
+	mutex_unlock(&raw->post);
 	memalloc_noio_restore(noio);
 }
 
@@ -501,6 +542,7 @@ struct krping_blk_raw *krping_blk_raw_create(struct krping_blk_disk *disk)
 	raw->delay_ms = KRPING_BLK_RAW_DELAY_MIN_MS;
 	raw->cqe.done = krping_blk_raw_done;
 	INIT_DELAYED_WORK(&raw->work, krping_blk_raw_work);
+	INIT_DELAYED_WORK(&raw->probe, krping_blk_raw_probe_work);
 	init_waitqueue_head(&raw->wait);
 	mutex_init(&raw->post);
 	init_completion(&raw->done);
@@ -524,7 +566,7 @@ int krping_blk_raw_start(struct krping_blk_raw *raw)
 {
 	long left;
 
-	krping_blk_raw_connect_after(raw, 0);
+	krping_blk_raw_queue(raw, &raw->work, 0);
 	left = wait_event_killable_timeout(raw->wait,
 					   READ_ONCE(raw->ready) ||
 					   READ_ONCE(raw->error),
@@ -557,6 +599,7 @@ void krping_blk_raw_stop(struct krping_blk_raw *raw)
 		krdma_put(cb);
 	}
 	cancel_delayed_work_sync(&raw->work);
+	cancel_delayed_work_sync(&raw->probe);
 	krping_blk_raw_close(raw);
 }
 
@@ -581,12 +624,13 @@ void krping_blk_raw_show(struct seq_file *m, struct krping_blk_raw *raw)
 {
 	const struct krping_blk_raw_stats *stats = &raw->stats;
 
-	seq_printf(m, " state=%s error=%d requests=%lld bytes=%lld verified=%lld mismatches=%lld failed=%lld timeouts=%lld\n",
+	seq_printf(m, " state=%s error=%d requests=%lld bytes=%lld verified=%lld mismatches=%lld failed=%lld probes=%lld timeouts=%lld\n",
 		   READ_ONCE(raw->ready) ? "ready" : "down",
 		   READ_ONCE(raw->error), atomic64_read(&stats->requests),
 		   atomic64_read(&stats->bytes),
 		   atomic64_read(&stats->verified),
 		   atomic64_read(&stats->mismatches),
 		   atomic64_read(&stats->failed),
+		   atomic64_read(&stats->probes),
 		   atomic64_read(&stats->timeouts));
 }

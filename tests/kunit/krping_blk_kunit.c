@@ -202,6 +202,8 @@ static void krping_blk_raw_addresses(struct kunit *test)
 		"client,addr=a,port=7,bio_dev=ram:2M,bio_raw,bio_verify,bio_map=linear\n";
 	static const char high[] =
 		"client,addr=a,port=7,bio_dev=ram:2M,bio_raw,bio_rkey=0xfffffffe,bio_raddr=64G";
+	static const char quiet[] =
+		"client,addr=a,port=7,bio_dev=ram:2M,bio_raw,bio_probe=0";
 	struct krping_blk_opts opts;
 
 	KUNIT_ASSERT_EQ(test, krping_blk_parse("client,addr=a,port=7,bio_dev=ram:2M,bio_raw",
@@ -209,6 +211,7 @@ static void krping_blk_raw_addresses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, opts.raw);
 	KUNIT_EXPECT_EQ(test, opts.rkey, 1);
 	KUNIT_EXPECT_FALSE(test, opts.verify);
+	KUNIT_EXPECT_EQ(test, opts.probe_ms, 30000);
 	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 0), 0x61000000);
 	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 4096), 0x61000000);
 	KUNIT_ASSERT_EQ(test, krping_blk_parse(linear, &opts), 0);
@@ -218,6 +221,8 @@ static void krping_blk_raw_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.rkey, 0xfffffffe);
 	KUNIT_EXPECT_EQ(test, krping_blk_raw_address(&opts, 0),
 			64ULL << 30);
+	KUNIT_ASSERT_EQ(test, krping_blk_parse(quiet, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.probe_ms, 0);
 }
 
 static void krping_blk_invalid_commands_are_refused(struct kunit *test)
@@ -252,6 +257,7 @@ static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_map=linear",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_verify",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_map=3",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_probe=600001",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_mode=async",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_onfail=block",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_raw,bio_rkey=0x100000000",

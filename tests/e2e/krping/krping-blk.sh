@@ -498,6 +498,19 @@ raw_peer_dies() {
 	wait "$raw_pid" 2>/dev/null
 }
 
+# The kernel of a process that dies sends one message for each connection. The network drops it.
+raw_peer_dies_silently() {
+	network loss 100%
+	raw_peer_dies
+	sleep 0.5
+	network
+}
+
+# probed N: the peer has acknowledged N probes of an idle disk.
+probed() {
+	(($(field probes "client krpblkt") >= $1))
+}
+
 # attach_raw OPTIONS: create /dev/krpblkt on node 2, with the raw peer.
 attach_raw() {
 	check "client,bio_raw,$1 starts" \
@@ -538,17 +551,21 @@ raw() {
 		[[ $(field mismatches "client krpblkt") == 1 ]]
 		ok $? "the difference is counted: $(line "client krpblkt")"
 		detach
-		attach_raw "bio_rkey=$((key ^ 0x10000))"
+		attach_raw "bio_rkey=$((key ^ 0x10000)),bio_probe=100"
+		check "an idle raw peer is probed" within 20 probed 3
+		is_ready && [[ $(field error "client krpblkt") == 0 ]]
+		ok $? "probes need no key: $(line "client krpblkt")"
 		refused "Input/output error" "a write with another key fails" \
 			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
 		check "the disk connects again" within 20 is_ready
 		detach
-		attach_raw "bio_rkey=$key,bio_timeout=5000"
+		attach_raw "bio_rkey=$key,bio_timeout=5000,bio_probe=500"
 	fi
 	barrier raw-dies
-	((NODE != 1)) || raw_peer_dies
+	((NODE != 1)) || raw_peer_dies_silently
+	barrier raw-died
 	if ((NODE == 2)); then
-		check "the loss of a raw peer is noticed" within 60 is_down
+		check "the loss of an idle raw peer is noticed" within 60 is_down
 		refused "Input/output error" "a write without a raw peer fails" \
 			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
 		check "a read without a raw peer succeeds" dd if=/dev/krpblkt of=/dev/null bs=1M count=1 iflag=direct
