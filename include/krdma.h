@@ -399,7 +399,9 @@ enum krdma_security {
  *	READs and WRITEs in flight: 4 KiB for each ms, at least 1 MiB, at most
  *	20 MB, plus one request
  * @backlog: listener: number of requests that may wait for krdma_accept(),
- *	default 64. Further requests are rejected
+ *	default 64. With a level of security, also the number of connections
+ *	whose client has not proved that it has the key. Further requests are
+ *	rejected
  * @send_depth: maximum number of send work requests in flight, default 64;
  *	fewer if the device has fewer, see &krdma_caps.send_depth
  * @recv_depth: number of receive work requests, default 64; at least 4 in

@@ -532,18 +532,20 @@ static int krdma_listeners_show(struct seq_file *seq, void *unused)
 {
 	const struct krdma_conn *conn;
 
-	seq_puts(seq, "id local conns max_conns msg_bytes msg_memory\n");
+	seq_puts(seq, "id local conns max_conns msg_bytes msg_memory unproved backlog\n");
 	mutex_lock(&krdma_stats_lock);
 	list_for_each_entry(conn, &krdma_conns, stats.link) {
 		if (conn->cb.role != KRDMA_LISTEN_CONN)
 			continue;
 		seq_printf(seq, "%u", conn->stats.id);
 		krdma_seq_addr(seq, &conn->cm.local);
-		seq_printf(seq, " %d %u %lld %llu\n",
+		seq_printf(seq, " %d %u %lld %llu %d %u\n",
 			   atomic_read(&conn->budget->conns),
 			   conn->budget->max_conns,
 			   atomic64_read(&conn->budget->bytes),
-			   conn->budget->max_bytes);
+			   conn->budget->max_bytes,
+			   atomic_read(&conn->budget->unproved),
+			   conn->budget->max_unproved);
 	}
 	mutex_unlock(&krdma_stats_lock);
 	return 0;
