@@ -20,6 +20,8 @@ struct hostile_flood {
 	atomic_t answered;
 	atomic_t rejected;
 	atomic_t failed;
+	/* Number of answers before the first connection is destroyed. */
+	int held;
 	struct rdma_cm_id *ids[];
 };
 
@@ -95,6 +97,7 @@ static int hostile_flood_run(struct hostile_flood *flood, struct net *net,
 		ret = hostile_flood_begin(flood, net, dst, i);
 	if (!ret && msleep_interruptible(ms))
 		ret = -EINTR;
+	flood->held = atomic_read(&flood->answered);
 	for (i = 0; i < n; i++)
 		if (flood->ids[i])
 			rdma_destroy_id(flood->ids[i]);
@@ -127,9 +130,10 @@ int hostile_flood(struct net *net, struct sockaddr *dst, const u8 *hello,
 	};
 	ret = hostile_flood_run(flood, net, dst, n, ms);
 	snprintf(text, HOSTILE_TEXT_LEN,
-		 "dialled=%d answered=%d rejected=%d failed=%d",
+		 "dialled=%d answered=%d held=%d rejected=%d failed=%d",
 		 atomic_read(&flood->dialled), atomic_read(&flood->answered),
-		 atomic_read(&flood->rejected), atomic_read(&flood->failed));
+		 flood->held, atomic_read(&flood->rejected),
+		 atomic_read(&flood->failed));
 	kfree(flood);
 	return ret;
 }

@@ -29,6 +29,20 @@ hello() {
 	hex=${hex:--}
 }
 
+# tag KEY CLIENT PORT HEX: print the tag of a request to the host in "victim". KEY is a letter, which fills the key.
+tag() {
+	python3 - "$@" "$victim" <<'PYTHON'
+import hashlib, ipaddress, sys
+key, client, port, req, server = sys.argv[1:]
+door = hashlib.blake2s(b"krdma 2 door", key=key.encode() * 32).digest()
+ends = b"".join(bytes(10) + b"\xff\xff" + ipaddress.ip_address(host).packed for host in (client, server))
+print(hashlib.blake2s(bytes.fromhex(req) + ends + int(port).to_bytes(2, "big"), key=door, digest_size=8).hexdigest())
+PYTHON
+}
+
+# request [FIELD=VALUE]...: set "hex" to a hello of version 2 with the level auth, which is valid except for these fields.
+request() { hello version=2 min=2 mode=16 session=7 "$@"; }
+
 # message WORD,...: set "hex" to a message. FIELD=VALUE sets a field of its header. Other words append to the message:
 # body=N: N bytes that krdma_test accepts as data. shown=LEN/NSEGS: the head of a description of memory.
 # seg=ADDR/KEY/LEN: a segment of a description. more=N: N zero bytes. cut=N keeps only the first N bytes of the message.
