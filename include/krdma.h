@@ -69,6 +69,11 @@ struct scatterlist;
  * REQ of the RDMA CM over InfiniBand and RoCE has room for 56 bytes.
  */
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
+/*
+ * Maximum number of bytes of private data with which the user can accept a
+ * connection in raw mode. A REP has room for 196 bytes.
+ */
+#define KRDMA_RAW_REPLY_DATA_MAX 196
 /* Default of &krdma_params.max_msg. */
 #define KRDMA_MAX_MSG_DEFAULT (4096 * 1024)
 /*

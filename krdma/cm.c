@@ -33,6 +33,7 @@ struct krdma_cm_private {
 static_assert(offsetof(struct krdma_cm_private, handshake) ==
 	      KRDMA_RAW_PRIVATE_DATA_MAX);
 static_assert(sizeof(struct krdma_cm_private) <= IB_CM_REP_PRIVATE_DATA_SIZE);
+static_assert(KRDMA_RAW_REPLY_DATA_MAX == IB_CM_REP_PRIVATE_DATA_SIZE);
 
 struct krdma_cm_rej_private {
 	struct krdma_wire_rej rej;
@@ -1180,7 +1181,7 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 	u8 max = KRDMA_PRIVATE_DATA_MAX;
 
 	if (krdma_conn_is_raw(conn))
-		max = KRDMA_RAW_PRIVATE_DATA_MAX;
+		max = KRDMA_RAW_REPLY_DATA_MAX;
 	else if (conn->auth)
 		max = KRDMA_SECURE_PRIVATE_DATA_MAX;
 	if (conn->cb.role != KRDMA_ACCEPT_CONN || private_data_len > max)
@@ -1196,7 +1197,7 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  * @private_data: data for the peer, in the REP; NULL if none
  * @private_data_len: number of bytes, at most KRDMA_PRIVATE_DATA_MAX, with a
  *	level KRDMA_SECURE_PRIVATE_DATA_MAX, in raw mode
- *	KRDMA_RAW_PRIVATE_DATA_MAX
+ *	KRDMA_RAW_REPLY_DATA_MAX
  *
  * Waits until the connection is established. In raw mode the qp_ready callback
  * runs inside this call. If creating the QP fails, the peer gets a reject at

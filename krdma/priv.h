@@ -514,7 +514,7 @@ struct krdma_cm {
 	struct sockaddr_storage src;
 	struct sockaddr_storage local;
 	struct sockaddr_storage peer;
-	u8 user_data[KRDMA_RAW_PRIVATE_DATA_MAX];
+	u8 user_data[KRDMA_RAW_REPLY_DATA_MAX];
 	u8 user_data_len;
 	u8 peer_data[IB_CM_REP_PRIVATE_DATA_SIZE];
 	u8 peer_data_len;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The handshake of krdma, made by a hostile client. The client may have the right
- * key or another one, and may change its message. It uses the sources of krdma
- * that KUnit compares with published results.
+ * The handshake of krdma, made by a hostile peer. The peer may have the right key
+ * or another one, and may change its messages. It uses the sources of krdma that
+ * KUnit compares with published results. server.c has the part of a server.
  */
 #include <crypto/curve25519.h>
 #include <linux/kernel.h>
@@ -12,18 +12,10 @@
 #include "../../../krdma/noise.c"
 #include "../../../krdma/door.c"
 
-/* A change of a message before it is sent. */
-struct hostile_change {
-	u32 flip;
-	u32 cut;
-	bool flips;
-	bool again;
-};
-
 /* The last AUTH that hostile_step_auth() has made. */
 static u8 hostile_last_auth[sizeof(struct krdma_wire_hdr) + KRDMA_NOISE_MSG];
 
-static int hostile_change_parse(struct hostile_change *change, char *args)
+int hostile_change_parse(struct hostile_change *change, char *args)
 {
 	char *word;
 
@@ -33,6 +25,8 @@ static int hostile_change_parse(struct hostile_change *change, char *args)
 			change->again = true;
 		else if (!strncmp(word, "flip=", 5))
 			change->flips = !kstrtou32(word + 5, 0, &change->flip);
+		else if (!strncmp(word, "point=", 6))
+			change->point = word + 6;
 		else if (strncmp(word, "cut=", 4) ||
 			 kstrtou32(word + 4, 0, &change->cut))
 			return -EINVAL;
@@ -40,8 +34,8 @@ static int hostile_change_parse(struct hostile_change *change, char *args)
 	return 0;
 }
 
-static int hostile_post_changed(struct hostile_session *s, u8 *msg, u32 len,
-				const struct hostile_change *change)
+int hostile_post_changed(struct hostile_session *s, u8 *msg, u32 len,
+			 const struct hostile_change *change)
 {
 	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND };
 
@@ -53,9 +47,9 @@ static int hostile_post_changed(struct hostile_session *s, u8 *msg, u32 len,
 	       hostile_wait_sent(s);
 }
 
-/* Start the handshake of a client whose reply is @rep. */
-static int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
-			 char letter, const struct krdma_wire_hello *rep)
+/* Start the handshake of a connection whose reply is @rep. */
+int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
+		  char letter, const struct krdma_wire_hello *rep)
 {
 	const struct krdma_wire_hello *req = (void *)s->hello;
 	struct sockaddr_storage client, server;
@@ -68,8 +62,12 @@ static int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
 	    req->user_len > KRDMA_WIRE_LEVEL_USER_MAX)
 		return -EPROTO;
 	ret = krdma_local_addr(s->cb, &client) ?:
-	      krdma_peer_addr(s->cb, &server) ?:
-	      krdma_door_fill(&ends, (struct sockaddr *)&client,
+	      krdma_peer_addr(s->cb, &server);
+	if (ret)
+		return ret;
+	if (s->cb->role == KRDMA_ACCEPT_CONN)
+		swap(client, server);
+	ret = krdma_door_fill(&ends, (struct sockaddr *)&client,
 			      (struct sockaddr *)&server);
 	if (ret)
 		return ret;
@@ -80,13 +78,28 @@ static int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
 	return 0;
 }
 
+/*
+ * Write the first message with the public key @point, whose secret this host does
+ * not know. The tag is valid.
+ */
+int hostile_write_point(struct krdma_noise *noise, u8 *msg, const char *point)
+{
+	if (strlen(point) != 2 * KRDMA_NOISE_KEY ||
+	    !hostile_hex(msg, point, KRDMA_NOISE_KEY))
+		return -EINVAL;
+	krdma_noise_mix_psk(noise);
+	krdma_noise_mix_public(noise, msg);
+	krdma_noise_encrypt_and_hash(noise, msg + KRDMA_NOISE_KEY, NULL, 0);
+	return 0;
+}
+
 static int hostile_make_auth(struct hostile_session *s, char letter)
 {
 	struct krdma_wire_hdr hdr = {
 		.version = KRDMA_WIRE_VERSION_LEVEL,
 		.type = KRDMA_WIRE_AUTH,
 	};
-	u8 rep[196] = {}, secret[KRDMA_NOISE_KEY];
+	u8 rep[KRDMA_RAW_REPLY_DATA_MAX] = {}, secret[KRDMA_NOISE_KEY];
 	const struct krdma_wire_hello *hello = (void *)rep;
 	struct krdma_noise noise;
 	const u8 *msg;

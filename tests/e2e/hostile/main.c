@@ -26,11 +26,12 @@ module_param_named(told, hostile_told, uint, 0600);
 static DEFINE_MUTEX(hostile_mutex); /* one command at a time */
 
 /*
- * Words of a command line, and the text that the output of the command contains
- * behind its result.
+ * Words of a command line, what follows "/" in the fourth word, and the text that
+ * the output of the command contains behind its result.
  */
 struct hostile_command {
 	int n;
+	char *proof;
 	char *words[HOSTILE_WORDS];
 	char text[HOSTILE_TEXT_LEN];
 };
@@ -103,14 +104,25 @@ static int hostile_attack(struct hostile_command *cmd, const u8 *hello, u8 len)
 static int hostile_answer(struct hostile_session *s,
 			  struct hostile_command *cmd, const u8 *hello, u8 len)
 {
+	u8 rep[KRDMA_RAW_REPLY_DATA_MAX];
+	int ret;
+
 	if (!strcmp(hostile_word(cmd, 3), "mute"))
 		return 0;
+	memcpy(rep, hello, len);
+	ret = hostile_prove(s, cmd->proof, rep, &len);
+	if (ret)
+		return ret;
 	s->begun = ktime_get();
-	s->connect = krdma_accept_request(s->cb, hello, len);
+	s->connect = krdma_accept_request(s->cb, rep, len);
 	return s->connect;
 }
 
-/* serve PORT MS HELLO STEP...: accept a client, do the steps, and disconnect */
+/*
+ * serve PORT MS HELLO[/PROOF] STEP...: accept a client, do the steps, and
+ * disconnect. Stop listening before the client gets the answer: later attempts of
+ * the client are for the next command.
+ */
 static int hostile_serve(struct hostile_command *cmd, const u8 *hello, u8 len)
 {
 	struct hostile_session *s = hostile_session_alloc();
@@ -128,10 +140,10 @@ static int hostile_serve(struct hostile_command *cmd, const u8 *hello, u8 len)
 	if (ret)
 		goto free;
 	ret = krdma_wait_request(listen_cb, ms, &s->cb);
+	krdma_release_cb(listen_cb);
 	ret = ret ?: hostile_answer(s, cmd, hello, len);
 	ret = ret ?: hostile_steps_run(s, cmd);
 	hostile_say(s, cmd->text);
-	krdma_release_cb(listen_cb);
 free:
 	hostile_session_free(s);
 	return ret;
@@ -166,14 +178,16 @@ static const struct {
 	{ "serve", hostile_serve },
 };
 
-/* Run a command. The fourth word of each command is a HELLO. */
+/* Run a command. The fourth word of each command is a HELLO, or HELLO/PROOF. */
 static int hostile_run(struct hostile_command *cmd)
 {
-	const char *hex = hostile_word(cmd, 3);
+	const char *hex;
 	u8 *hello;
 	ssize_t len;
 	int i, ret = -EINVAL;
 
+	cmd->proof = cmd->n > 3 ? cmd->words[3] : NULL;
+	hex = strsep(&cmd->proof, "/") ?: "";
 	len = hostile_bytes(strcmp(hex, "mute") ? hex : "-", &hello);
 	if (len < 0)
 		return len;
@@ -181,7 +195,7 @@ static int hostile_run(struct hostile_command *cmd)
 		if (!strcmp(hostile_word(cmd, 0), hostile_commands[i].name))
 			break;
 	if (i < ARRAY_SIZE(hostile_commands) &&
-	    len <= KRDMA_RAW_PRIVATE_DATA_MAX)
+	    len <= KRDMA_RAW_REPLY_DATA_MAX)
 		ret = hostile_commands[i].run(cmd, hello, len);
 	kfree(hello);
 	return ret;

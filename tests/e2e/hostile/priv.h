@@ -8,9 +8,10 @@
  *
  *	attack HOST PORT HELLO STEP...
  *		connect with HELLO for private data, do the steps, disconnect
- *	serve PORT MS HELLO STEP...
+ *	serve PORT MS HELLO[/PROOF] STEP...
  *		wait at most MS for a client, answer with HELLO, do the steps,
- *		disconnect. HELLO "mute": do not answer
+ *		disconnect. HELLO "mute": do not answer. PROOF is the first
+ *		message of the handshake behind HELLO, see server.c
  *	flood HOST PORT HELLO N MS
  *		send N connect requests at once, and no RTU if the victim
  *		accepts them; destroy all connections after MS
@@ -32,10 +33,14 @@
 
 #include <krdma.h>
 
+#include "../../../krdma/noise.h"
+
 #define HOSTILE_TEXT_LEN 256
 #define HOSTILE_RECVS 64
 #define HOSTILE_RECV_LEN 4096
 #define HOSTILE_SENDS 256
+/* Number of bytes of a victim's first message that are kept: those of AUTH. */
+#define HOSTILE_FIRST_LEN 64
 
 /*
  * The first segment of the exported buffer that a victim has described in its
@@ -67,7 +72,9 @@ struct hostile_recv {
  * @connect: result of connecting or accepting
  * @begun: time when connecting or accepting began
  *
- * @hello: private data of the connect request
+ * @hello: private data of the connect request; of a server only after
+ *	hostile_prove()
+ * @noise: server: state of the handshake that the reply has started
  *
  * @lock: protects the members below; taken in any context
  * @wait: wait queue that is woken when a member below changes
@@ -79,6 +86,8 @@ struct hostile_recv {
  * @status: status of the first work request that was refused or failed
  * @nonzero: number of bytes from READs that are not zero
  * @received: number of received messages
+ * @first: first bytes of the first message
+ * @first_len: number of bytes in @first
  * @shown: buffer that the first message (START) describes; all members are
  *	zero if START describes no buffer
  * @closed: reason of the victim's close; 0 if the victim has not closed
@@ -93,6 +102,7 @@ struct hostile_session {
 	int connect;
 	ktime_t begun;
 	u8 hello[KRDMA_RAW_PRIVATE_DATA_MAX];
+	struct krdma_noise noise;
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -104,10 +114,23 @@ struct hostile_session {
 	enum ib_wc_status status;
 	unsigned int nonzero;
 	unsigned int received;
+	u8 first[HOSTILE_FIRST_LEN];
+	u32 first_len;
 	struct hostile_shown shown;
 	int closed;
 	s64 closed_ms;
 };
+
+/* A change of a message before it is sent, see auth in step.c and server.c. */
+struct hostile_change {
+	u32 flip;
+	u32 cut;
+	bool flips;
+	bool again;
+	const char *point;
+};
+
+struct krdma_wire_hello;
 
 /* session.c */
 extern const struct krdma_ops hostile_ops;
@@ -119,6 +142,7 @@ int hostile_expose(struct hostile_session *s);
 int hostile_wait_sent(struct hostile_session *s);
 int hostile_wait_start(struct hostile_session *s, u32 ms);
 int hostile_wait_closed(struct hostile_session *s, u32 ms);
+u32 hostile_first(struct hostile_session *s, u8 *first);
 void hostile_say(struct hostile_session *s, char *text);
 struct hostile_shown hostile_last_shown(void);
 
@@ -126,11 +150,23 @@ struct hostile_shown hostile_last_shown(void);
 extern unsigned int hostile_told;
 
 /* step.c */
+bool hostile_hex(u8 *data, const char *hex, size_t n);
 ssize_t hostile_bytes(const char *hex, u8 **data);
 int hostile_step(struct hostile_session *s, char *step);
 
 /* auth.c */
+int hostile_change_parse(struct hostile_change *change, char *args);
+int hostile_post_changed(struct hostile_session *s, u8 *msg, u32 len,
+			 const struct hostile_change *change);
+int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
+		  char letter, const struct krdma_wire_hello *rep);
+int hostile_write_point(struct krdma_noise *noise, u8 *msg, const char *point);
 int hostile_step_auth(struct hostile_session *s, char *args);
+
+/* server.c */
+int hostile_prove(struct hostile_session *s, char *proof, u8 *rep, u8 *len);
+int hostile_step_welcome(struct hostile_session *s, char *args);
+int hostile_step_reflect(struct hostile_session *s, char *args);
 
 /* flood.c */
 int hostile_flood(struct net *net, struct sockaddr *dst, const u8 *hello,

@@ -91,8 +91,11 @@ static void hostile_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_cpu(s->dev, recv->dma, HOSTILE_RECV_LEN,
 				   DMA_FROM_DEVICE);
 	spin_lock_irqsave(&s->lock, flags);
-	if (!s->received++)
+	if (!s->received++) {
+		s->first_len = min_t(u32, wc->byte_len, sizeof(s->first));
+		memcpy(s->first, recv->buf, s->first_len);
 		hostile_take_start_locked(s, recv->buf, wc->byte_len);
+	}
 	wake_up_all(&s->wait);
 	spin_unlock_irqrestore(&s->lock, flags);
 	/*
@@ -396,6 +399,22 @@ int hostile_wait_closed(struct hostile_session *s, u32 ms)
 						msecs_to_jiffies(ms));
 
 	return left < 0 ? -EINTR : 0;
+}
+
+/*
+ * Copy the first message of the victim to @first, which has room for
+ * HOSTILE_FIRST_LEN bytes. Return the number of bytes; 0 if none has arrived.
+ */
+u32 hostile_first(struct hostile_session *s, u8 *first)
+{
+	unsigned long flags;
+	u32 len;
+
+	spin_lock_irqsave(&s->lock, flags);
+	len = s->first_len;
+	memcpy(first, s->first, len);
+	spin_unlock_irqrestore(&s->lock, flags);
+	return len;
 }
 
 /* ---- the end ---- */

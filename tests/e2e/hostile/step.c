@@ -12,6 +12,10 @@
  *				CHANGE: flip=N: byte N is changed. cut=N: the last
  *				N bytes are missing. again: the AUTH of the last
  *				such step is sent once more
+ *	welcome[:CHANGE]	the START of a server whose client has sent AUTH.
+ *				CHANGE as for auth
+ *	reflect[:TYPE]		the victim's first message. TYPE replaces the type in
+ *				its header
  *	wimm			an RDMA WRITE of 0 bytes, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
@@ -45,7 +49,7 @@
  * hex2bin(), because the name of the header of hex2bin() depends on the version
  * of the kernel.
  */
-static bool hostile_hex(u8 *data, const char *hex, size_t n)
+bool hostile_hex(u8 *data, const char *hex, size_t n)
 {
 	size_t i;
 
@@ -336,10 +340,12 @@ static const struct {
 	{ "inv", hostile_step_inv, true },
 	{ "offer", hostile_step_offer, true },
 	{ "read", hostile_step_read, true },
+	{ "reflect", hostile_step_reflect, true },
 	{ "send", hostile_step_send, true },
 	{ "sleep", hostile_step_sleep },
 	{ "start", hostile_step_start },
 	{ "told", hostile_step_told },
+	{ "welcome", hostile_step_welcome, true },
 	{ "wimm", hostile_step_wimm, true },
 	{ "write", hostile_step_write, true },
 };

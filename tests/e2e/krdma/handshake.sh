@@ -4,11 +4,14 @@
 #
 # handshake: a peer without the key, or with a recorded or changed message, does not get a connection with a listener
 # that has a level of security. It ends no other connection, although it uses the session number of a client that is
-# connected. A peer with the key ends that connection. Clients that are not proved take up few places.
+# connected. A peer with the key ends that connection. Clients that are not proved take up few places. A server without
+# the key, or with a recorded, reflected or changed message, does not get a connection with a client that has a level.
 #
 #   node 1 (victim; listens with the key A on 7000, on 7001 and 7003 with a backlog of 2, and on 7002 without a server)
 #          <--- krdma_hostile --- node 2
 #          <--- krdma: a client with the key A and session number 7 ---
+#
+#   node 1 (clients with the key A) ---> node 2 (krdma_hostile on 7100; krdma with the key A on 7004)
 #
 # kernels: uml
 # long: stock-6.1 uml-debug
@@ -27,6 +30,17 @@ mount_debugfs
 victim=$(addr4 1)
 here=$(addr4 2)
 max_msg=65536
+
+# Public keys with which each product is the null point.
+points=(
+	"$(printf '0%.0s' {1..64})"
+	"01$(printf '0%.0s' {1..62})"
+	e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800
+	5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157
+	"ec$(printf 'f%.0s' {1..60})7f"
+	"ed$(printf 'f%.0s' {1..60})7f"
+	"ee$(printf 'f%.0s' {1..60})7f"
+)
 
 # ---- node 2 ----
 
@@ -107,6 +121,11 @@ handshake() {
 	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))"
 	((ht_ret == 0 && got[received] > 0))
 	ok $? "a client with features that the server does not know gets a connection ($ht_text)"
+	request session=13
+	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))" reflect \
+		"closed:$((10000 * slow))"
+	((ht_ret == 0 && got[received] > 0 && got[closed]))
+	ok $? "a client that sends the server's START back loses its connection ($ht_text)"
 }
 
 # A client with the key ends the connection of the same session.
@@ -167,7 +186,103 @@ attacker() {
 	proved
 	late
 	bounded
+	expect 0 listen right 0.0.0.0 7004 security=1 keys=A
+	expect 0 kthread serve-right serve right
+	barrier serving
+	servers
 	barrier end
+	expect 0 release right
+	kt stop serve-right
+}
+
+# ---- both nodes: the victim is the client ----
+
+# dial: the victim connects to the attacker. While the attacker does not listen, it tries again. Set "result" to the result of
+# the call.
+dial() {
+	local end=$((SECONDS + 20 * slow))
+	result=${errno[ECONNREFUSED]}
+	while ((result == errno[ECONNREFUSED] && SECONDS < end)); do
+		kt connect bad "$(addr4 2)" 7100 security=1 keys=A connect_ms=$((3000 * slow)) session="$session"
+		result=$kt_ret
+		kt release bad
+		pause 0.02
+	done
+}
+
+# answer WANTED HELLO[/PROOF] [STEP]...: the attacker answers a connect request of the victim, and does the steps. Succeed on
+# node 1 if the victim's call returns one of the results WANTED, and on node 2 if the answer is sent.
+answer() {
+	local name
+	if ((NODE == 2)); then
+		ht serve 7100 $((20000 * slow)) "${@:2}" "closed:$((5000 * slow))"
+		((ht_ret == 0 || ht_ret == errno[ECONNREFUSED] || ht_ret == errno[ECONNRESET]))
+		return
+	fi
+	dial
+	for name in $1; do
+		((result != ${errno[$name]:-$name})) || return 0
+	done
+	return 1
+}
+
+# served WHAT ANSWER...: one case for one answer.
+served() {
+	local result
+	answer "${@:2}"
+	ok $? "$1: $([[ $NODE == 1 ]] && echo "the client's call returns $result" || echo "$ht_text")"
+}
+
+# served_each WHAT FIRST LAST ANSWER...: one case for answers whose last word ends with each number from FIRST to LAST.
+served_each() {
+	local i other=0 result=- ht_text=-
+	for ((i = $2; i <= $3; i++)); do
+		answer "${@:4:$#-4}" "${!#}$i" || { other=$((other + 1)); echo "# $1 $i: $result $ht_text"; }
+	done
+	ok "$other" "$1, $2 to $3, do not make a connection"
+}
+
+# good_server WHAT: one case on node 1: a client connects to a server with the key.
+good_server() {
+	((NODE == 1)) || return 0
+	kt rounds new "$(addr4 2)" 7004 1 security=1 keys=A
+	kt_is 0 "$1: a client connects to a server with the key"
+	kt release new
+}
+
+servers() {
+	local rep point session=0 start=start:$((5000 * slow))
+	hello version=2 min=2 mode=16
+	rep=$hex
+	served "a server with the key gets a connection" 0 "$rep/A" "$start" welcome
+	served "a recorded reply" EKEYREJECTED -/again
+	served "a reply without a proof" EKEYREJECTED "$rep"
+	served "a reply with zeroes for a proof" EKEYREJECTED "$rep+48"
+	served "a reply that is filled up with zeroes" EKEYREJECTED "$rep+32"
+	served "a reply with another key" EKEYREJECTED "$rep/B"
+	served "the request as its own reply" EKEYREJECTED -/mirror
+	hello
+	served "a reply without a level" EPROTO "$hex"
+	hello version=2 min=2 mode=32
+	served "a reply of the level integrity" EPROTO "$hex/A"
+	served_each "replies without their last bytes" 1 48 EKEYREJECTED "$rep/A:cut="
+	served_each "replies with one changed byte" 0 71 "EPROTO -93 EKEYREJECTED" "$rep/A:flip="
+	good_server "after wrong replies"
+	for point in "${points[@]}"; do
+		served "the public key $point" EKEYREJECTED "$rep/A:point=$point"
+	done
+	served "the client's AUTH in place of START" EPROTO "$rep/A" "$start" reflect
+	served "the client's AUTH as START" EKEYREJECTED "$rep/A" "$start" reflect:1
+	served "the START of an earlier connection" EKEYREJECTED "$rep/A" "$start" welcome:again
+	served "a START without a seal" EPROTO "$rep/A" "$start" "send:0101$(printf '0%.0s' {1..28})"
+	served_each "STARTs with one changed byte" 0 31 "EPROTO EKEYREJECTED" "$rep/A" "$start" "welcome:flip="
+	served_each "STARTs without their last bytes" 1 32 "EPROTO EKEYREJECTED" "$rep/A" "$start" "welcome:cut="
+	good_server "after wrong STARTs"
+	# A recorded reply is valid if the request is the same. The recorded START does not fit to the client's new AUTH.
+	session=14
+	served "a server with the key gets a connection with this session number" 0 "$rep/A" "$start" welcome
+	served "a recorded reply to the same request, and a recorded START" EKEYREJECTED -/again "$start" welcome:again
+	good_server "after recorded messages"
 }
 
 # ---- node 1 ----
@@ -198,6 +313,11 @@ victim() {
 	ok $? "refused tags, false proofs and other first messages are counted"
 	logged "handshake failed: other key or changed message, closing"
 	ok $? "the log reports a false proof"
+	barrier serving
+	failed=$(counter auth_failed)
+	servers
+	(($(counter auth_failed) - failed >= 150))
+	ok $? "clients count servers without a proof: $(($(counter auth_failed) - failed))"
 	barrier end
 	for slot in l few manual; do expect 0 release "$slot"; done
 	for i in 1 2 3 -few; do kt stop "serve$i"; done
