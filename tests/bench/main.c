@@ -129,14 +129,22 @@ static const struct proc_ops kbench_proc_ops = {
 
 static int __init kbench_init(void)
 {
+	int ret = kbench_keys_init();
+
+	if (ret)
+		return ret;
 	kbench_wq = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, KBENCH_WORKS);
 	if (!kbench_wq)
-		return -ENOMEM;
-	if (!proc_create(KBUILD_MODNAME, 0600, NULL, &kbench_proc_ops)) {
-		destroy_workqueue(kbench_wq);
-		return -ENOMEM;
-	}
+		goto err_put_keys;
+	if (!proc_create(KBUILD_MODNAME, 0600, NULL, &kbench_proc_ops))
+		goto err_destroy_wq;
 	return 0;
+
+err_destroy_wq:
+	destroy_workqueue(kbench_wq);
+err_put_keys:
+	kbench_keys_exit();
+	return -ENOMEM;
 }
 
 static void __exit kbench_exit(void)
@@ -145,6 +153,7 @@ static void __exit kbench_exit(void)
 	remove_proc_entry(KBUILD_MODNAME, NULL);
 	kbench_serve_end();
 	destroy_workqueue(kbench_wq);
+	kbench_keys_exit();
 }
 
 module_init(kbench_init);

@@ -82,6 +82,13 @@ static const struct kbench_variant kbench_variants[] = {
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
 	{ "read", &kbench_raw_calls, IB_POLL_SOFTIRQ, true, .read = true },
 	{ "krdma", &kbench_ours_calls },
+	/* krdma with the level auth, and four multiplications of points. */
+	{ "auth", &kbench_ours_calls, .keys = KBENCH_KEYS },
+	{ "curve", &kbench_curve_calls },
+	/* krdma with another level, and with another key than the listener. */
+	{ "level", &kbench_ours_calls, .refused = -EPERM },
+	{ "key", &kbench_ours_calls, .keys = KBENCH_OTHER_KEYS,
+	  .refused = -EKEYREJECTED },
 };
 
 /**
@@ -312,6 +319,31 @@ static int kbench_connect(const struct kbench_job *job,
 	return 0;
 }
 
+/* Measure connects that the peer refuses because of the level or the key. */
+static int kbench_refused(const struct kbench_job *job,
+			  const struct kbench_variant *variant,
+			  struct kbench_conn *none, struct kbench_result *res)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(job->ms);
+	u64 idle = bench_idle_us(), begin = ktime_get_ns();
+	struct kbench_conn *conn;
+
+	do {
+		conn = variant->calls->connect(job, variant, true);
+		if (!IS_ERR(conn))
+			variant->calls->close(conn);
+		if (PTR_ERR_OR_ZERO(conn) != variant->refused ||
+		    !variant->refused)
+			return -EINVAL;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		res->n++;
+	} while (kbench_goes_on(res, until));
+	res->ns = ktime_get_ns() - begin;
+	res->cpu_ns = bench_busy_ns(res->ns, bench_idle_us() - idle);
+	return 0;
+}
+
 /* Wait until the available memory is stable, and return its size in pages. */
 static int kbench_available(long *pages)
 {
@@ -479,6 +511,7 @@ static const struct kbench_test kbench_tests[] = {
 	{ "crowd", .turn = kbench_crowd },
 	{ "echo", .turn = kbench_echo, .connected = true },
 	{ "idle", .turn = kbench_idle, .cold = true },
+	{ "refused", .turn = kbench_refused },
 	{ "rest", .turn = kbench_rest, .cold = true },
 	{ "stall", .turn = kbench_stall, .cold = true },
 	{ "stream", .turn = kbench_stream, .connected = true },

@@ -20,6 +20,7 @@
 #   reading       writes while a program reads /proc/rfm2g
 #   joining       writes while a node joins
 #   claimed       stores in a loop
+#   levels        compares a level of security with none
 #   cut, cutpoke  write while the cable is cut
 # The test "memory", and those below it in this list, create their own devices and links.
 #
@@ -205,6 +206,8 @@ blk() {
 # --- most eight devices. vbench.c lists the devices of its variants ---
 
 vrfm_config=/sys/kernel/config/vrfm
+# Level of security of new devices.
+vrfm_level=none
 
 # vrfm_make NUMBER SIZE [FLUSH_US]: create the device NUMBER, without peers.
 vrfm_make() {
@@ -215,6 +218,7 @@ vrfm_make() {
 	echo "10.56.0.$NODE" >"$dir/listen"
 	echo $((5565 + $1)) >"$dir/port"
 	[[ ! ${3:-} ]] || echo "$3" >"$dir/flush_us"
+	[[ $vrfm_level == none ]] || { echo "$vrfm_level" >"$dir/security" && echo vrfm:bench >"$dir/key"; } || return
 	echo 1 >"$dir/enable"
 }
 
@@ -555,6 +559,41 @@ joining() {
 	vrfm_end
 }
 
+# Add the key of the devices to the keyring of the session.
+levels_key() {
+	python3 - <<'PYTHON'
+import ctypes, sys
+number = 248  # add_key on x86-64
+libc = ctypes.CDLL(None, use_errno=True)
+sys.exit(libc.syscall(number, b"logon", b"vrfm:bench", b"k" * 32, 32, -5) < 0)
+PYTHON
+}
+
+# levels ROUNDS by=TEST [NAME=NUMBER]...: measure TEST of vbench between the devices 0 and 1, which have no level of
+# security, and between the devices 2 and 3, which have the level auth. The order of the two alternates.
+levels() {
+	local rounds=$1 by=${2#by=} round level pid line levels=(none auth)
+	local -A first=([none]=0 [auth]=2) named=([none]=small [auth]=large)
+	shift 2
+	levels_key && vrfm_make 0 4M && vrfm_make 1 4M && vrfm_link 0 1 || return
+	vrfm_level=auth
+	vrfm_make 2 4M && vrfm_make 3 4M && vrfm_link 2 3 && vrfm_ready 4 || return
+	vrfm_level=none
+	for ((round = 1; round <= rounds; round++)); do
+		for level in "${levels[@]}"; do
+			/add/vbench serve "$RDMADEV" "$server" $((vrfm_port + 1)) /dev/rfm2g$((first[$level] + 1)) \
+				/dev/rfm2g$((first[$level] + 1)) &
+			pid=$!
+			line=$(/add/vbench "$by" "${named[$level]}" "$RDMADEV" "$server" $((vrfm_port + 1)) 1 "$@") || return
+			kill $pid 2>/dev/null
+			wait $pid 2>/dev/null
+			echo "$level $round ${line#"${named[$level]} 1 "}"
+		done
+		levels=("${levels[1]}" "${levels[0]}")
+	done
+	vrfm_end
+}
+
 # --- more peers: devices 0 to 4 of the last node have 1, 2, 4, 8 and 16 peers. Their first eight peers are the devices
 # --- 8 to 15 of node 1. Further peers are the devices 16 to 23 of node 2 ---
 
@@ -665,7 +704,7 @@ job() {
 		out=$(blk "$variants" "$rounds" "$@") || status=$?
 	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
 		$test == reading || $test == replay || $test == joining || $test == claimed || $test == grow || $test == cut ||
-		$test == cutpoke ]]; then
+		$test == cutpoke || $test == levels ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == ntr-* ]]; then
 		out=$(ntr "${test#ntr-}" "$variants" "$rounds" "$@") || status=$?
@@ -723,8 +762,8 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # Run these tests before other devices exist, because memory and messages of other devices would also be measured.
-lone="memory join remote sizes beside reading replay joining claimed grow cut cutpoke"
-for test in memory join remote sizes beside reading replay joining claimed; do
+lone="memory join remote sizes beside reading replay joining claimed levels grow cut cutpoke"
+for test in memory join remote sizes beside reading replay joining claimed levels; do
 	jobs_of $test "$@"
 done
 if wanted grow "$@"; then

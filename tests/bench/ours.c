@@ -51,6 +51,55 @@ static void kbench_ours_close(struct kbench_conn *conn)
 	kfree(ours);
 }
 
+/* Keys of all variants; constant between kbench_keys_init() and exit. */
+static struct krdma_keys *kbench_keys[KBENCH_KEYS_MAX];
+
+/**
+ * kbench_keys_exit - undo kbench_keys_init()
+ */
+void kbench_keys_exit(void)
+{
+	int i;
+
+	for (i = 0; i < KBENCH_KEYS_MAX; i++)
+		krdma_keys_put(kbench_keys[i]);
+}
+
+/**
+ * kbench_keys_init - make the keys
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kbench_keys_init(void)
+{
+	u8 key[KRDMA_KEY_SIZE];
+	int i, ret = 0;
+
+	for (i = KBENCH_KEYS; i < KBENCH_KEYS_MAX && !ret; i++) {
+		memset(key, i, sizeof(key));
+		kbench_keys[i] = krdma_keys_make(key, 1);
+		ret = PTR_ERR_OR_ZERO(kbench_keys[i]);
+		if (ret)
+			kbench_keys[i] = NULL;
+	}
+	if (ret)
+		kbench_keys_exit();
+	return ret;
+}
+
+/**
+ * kbench_keys_set - set the level and the keys of a connection or listener
+ * @p: parameters
+ * @keys: keys; no effect with KBENCH_NO_KEYS
+ */
+void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys)
+{
+	if (!keys)
+		return;
+	p->security = KRDMA_SECURITY_AUTH;
+	p->keys = kbench_keys[keys];
+}
+
 /* Allocate the members that a connection needs unless it is idle. */
 static int kbench_ours_fill(struct kbench_ours *ours)
 {
@@ -67,12 +116,21 @@ static int kbench_ours_fill(struct kbench_ours *ours)
 	return 0;
 }
 
+/* Get the listener for connections of @variant. */
+static enum kbench_port kbench_ours_port(const struct kbench_variant *variant,
+					 bool idle)
+{
+	if (variant->keys || variant->refused)
+		return KBENCH_PORT_AUTH_IDLE;
+	return idle ? KBENCH_PORT_OURS_IDLE : KBENCH_PORT_OURS;
+}
+
 static struct kbench_conn *
 kbench_ours_connect(const struct kbench_job *job,
 		    const struct kbench_variant *variant, bool idle)
 {
 	struct sockaddr_storage dst =
-		kbench_peer(job, idle ? KBENCH_PORT_OURS_IDLE : KBENCH_PORT_OURS);
+		kbench_peer(job, kbench_ours_port(variant, idle));
 	struct krdma_params p = {
 		.size = sizeof(p),
 		.net = job->net,
@@ -85,6 +143,7 @@ kbench_ours_connect(const struct kbench_job *job,
 	if (!ours)
 		return ERR_PTR(-ENOMEM);
 	kbench_conn_init(&ours->conn, &kbench_ours_calls, job);
+	kbench_keys_set(&p, variant->keys);
 	if (!idle) {
 		p.flags = KRDMA_RW;
 		p.max_msg = KBENCH_SPAN;

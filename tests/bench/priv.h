@@ -49,12 +49,22 @@ enum kbench_port {
 	KBENCH_PORT_RAW,	/* raw.c: advertises memory, echoes messages */
 	KBENCH_PORT_OURS_IDLE,	/* krdma: keeps connections idle */
 	KBENCH_PORT_OURS,	/* krdma: advertises memory, echoes messages */
+	KBENCH_PORT_AUTH_IDLE,	/* krdma, level auth: keeps connections idle */
 	KBENCH_PORT_STALL,	/* never answers a request */
 	KBENCH_PORTS,
 };
 
+/* Keys of the level auth: those of the peer, and others. */
+enum kbench_keys {
+	KBENCH_NO_KEYS,
+	KBENCH_KEYS,
+	KBENCH_OTHER_KEYS,
+	KBENCH_KEYS_MAX,
+};
+
 struct kbench_conn;
 struct kbench_job;
+struct krdma_params;
 struct kbench_variant;
 
 /**
@@ -88,6 +98,9 @@ struct kbench_calls {
  * @bracket: true if bottom halves are disabled during a post, see
  *	krdma_req_enqueue(); only for raw.c
  * @read: true if a stream has READs instead of WRITEs; only for raw.c
+ * @keys: keys that the variant has; KBENCH_NO_KEYS without a level of security;
+ *	only for ours.c
+ * @refused: result of @calls->connect in the test "refused"
  */
 struct kbench_variant {
 	const char *name;
@@ -95,6 +108,8 @@ struct kbench_variant {
 	enum ib_poll_context poll;
 	bool bracket;
 	bool read;
+	enum kbench_keys keys;
+	int refused;
 };
 
 /**
@@ -181,6 +196,9 @@ void kbench_stream_done(struct kbench_conn *conn, u32 slot, int status);
 struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 				    enum kbench_port port);
 
+/* curve.c */
+extern const struct kbench_calls kbench_curve_calls;
+
 /* raw.c */
 extern const struct kbench_calls kbench_raw_calls;
 int kbench_raw_serve(struct net *net, u16 port);
@@ -189,6 +207,9 @@ void kbench_raw_serve_end(void);
 /* ours.c */
 extern const struct kbench_calls kbench_ours_calls;
 int kbench_ours_stall(const struct kbench_job *job);
+int kbench_keys_init(void);
+void kbench_keys_exit(void);
+void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys);
 
 /* serve.c */
 int kbench_serve(struct net *net, u16 port);

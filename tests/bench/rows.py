@@ -22,7 +22,8 @@ NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8))), SPACES: 1, PLAIN: 2, 
 # Links of tools/vm for topologies that need a certain link.
 LINKS = {SPACES: "rxe", PLAIN: "ntr-shm", BELLS: "ntr-bell"}
 # Tests that create their own devices and links.
-LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "replay", "joining", "claimed", "grow", "cut", "cutpoke")
+LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "replay", "joining", "claimed", "levels", "grow", "cut",
+        "cutpoke")
 # Results of a row: {variant: numbers of each round}.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -83,6 +84,12 @@ def rate_against(against):
 def cpu_cost(turns):
     """Return the processor time of krdma for an operation divided by that of raw verbs."""
     return paired(turns, "krdma", "raw", lambda turn: turn["cpu_ns"] / turn["n"])
+
+
+def beyond(turns):
+    """Return the time that a level of security adds to a connect, divided by that of its multiplications."""
+    return [(auth["p50"] - none["p50"]) / curve["p50"]
+            for none, auth, curve in zip(turns["krdma"], turns["auth"], turns["curve"])]
 
 
 def teardown_ms(turns):
@@ -292,6 +299,11 @@ ROWS = (
         time_of("p50", "raw"), "<=", always(1.20)),
     Row("krdma/disconnect-ms", "teardown p50 krdma ms", "connect", "raw,krdma", "",
         teardown_ms, "<=", always(10.0)),
+    Row("krdma/connect-auth", "connect p50 what level auth adds/four multiplications of points", "connect",
+        "krdma,auth,curve", "ms=100",
+        beyond, "<=", always(1.50)),
+    Row("krdma/refused-key-cpu", "CPU time of a refused connect other key/other level", "refused", "level,key", "",
+        cpu_ratio("key", "level"), "<=", always(1.20)),
     Row("krdma/write-8B-cpu", "CPU time per WRITE 8 B depth 64 krdma/raw", "stream", "raw,krdma", "size=8 depth=64",
         cpu_cost, "<=", always(1.10)),
     Row("krdma/connect-timeout", "connect to a peer that never accepts time/limit", "stall", "krdma", "ms=1000",
@@ -383,6 +395,12 @@ ROWS = (
         "overload_us=100000 by=feeder ms=2000", longer("cut", "alone", "p999"), "<=", always(1.5), (TWO,)),
     Row("vrfm/feed-calls", "system calls for a cycle of such a loop, cable cut", "cutpoke", "alone,cut",
         "overload_us=100000 by=feeder ms=2000", for_each("calls", "cut"), "<=", always(0.0), (TWO,)),
+    Row("vrfm/write-4K-auth", "API write 4 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate size=4096",
+        faster("auth", "none"), ">=", always(0.97)),
+    Row("vrfm/write-64K-auth", "API write 64 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate size=65536",
+        faster("auth", "none"), ">=", always(0.97)),
+    Row("vrfm/write-8B-rtt-auth", "API write ping-pong p50 level auth/none", "levels", "none,auth", "by=ping size=8",
+        longer("auth", "none"), "<=", always(1.03)),
     *disturbed("vrfm/poke-joining-node", "node that joins with 64 MiB", "joining", "joining", "ms=3000"),
     *disturbed("vrfm/poke-proc-read", "/proc/rfm2g read in a loop", "reading", "reading", "ms=2000"),
     *ntr_rows(),

@@ -39,7 +39,7 @@ struct kbench_held {
 	struct work_struct work;
 };
 
-static struct kbench_listener kbench_listeners[2];
+static struct kbench_listener kbench_listeners[3];
 static bool kbench_ending;
 static bool kbench_serving; /* kbench_mutex of main.c protects it */
 
@@ -124,16 +124,18 @@ static void kbench_accept_work(struct work_struct *work)
 }
 
 static int kbench_listen(struct kbench_listener *listener, struct net *net,
-			 u16 port, bool echoes)
+			 u16 port, enum kbench_port which)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
-		.sin_port = htons(port + (echoes ? KBENCH_PORT_OURS :
-						   KBENCH_PORT_OURS_IDLE)),
+		.sin_port = htons(port + which),
 	};
 	struct krdma_params p = { .size = sizeof(p), .net = net };
+	bool echoes = which == KBENCH_PORT_OURS;
 	int ret;
 
+	if (which == KBENCH_PORT_AUTH_IDLE)
+		kbench_keys_set(&p, KBENCH_KEYS);
 	if (echoes) {
 		p.flags = KRDMA_RW;
 		p.max_msg = KBENCH_SPAN;
@@ -166,7 +168,8 @@ int kbench_serve(struct net *net, u16 port)
 	kbench_serving = true;
 	ret = kbench_raw_serve(net, port);
 	for (i = 0; i < ARRAY_SIZE(kbench_listeners) && !ret; i++)
-		ret = kbench_listen(&kbench_listeners[i], net, port, i);
+		ret = kbench_listen(&kbench_listeners[i], net, port,
+				    KBENCH_PORT_OURS_IDLE + i);
 	if (ret)
 		kbench_serve_end();
 	return ret;
