@@ -99,7 +99,8 @@ struct krping_blk_slot {
  * @dropped: requests that were not sent because no slot was free or, with
  *	KRPING_BLK_TAP, because there was no connection
  * @violations: connections that ended because the server violated the protocol
- * @timeouts: connections that ended because an acknowledgment was late
+ * @timeouts: connections that ended because an acknowledgment or the
+ *	grant was late
  */
 struct krping_blk_link_stats {
 	atomic64_t requests;
@@ -124,7 +125,7 @@ struct krping_blk_link_stats {
  * @resync: sends dirty chunks
  * @chunk: memory for a chunk that @resync sends
  * @tap: KRPING_BLK_TAP: copies of requests that have no slot yet; otherwise NULL
- * @timer: ends the connection if an acknowledgment is late
+ * @timer: ends the connection if an acknowledgment or the grant is late
  * @wait: woken when @state or @tail changes
  * @ring: slots on this side
  * @slots: slots
@@ -142,6 +143,7 @@ struct krping_blk_link_stats {
  * @state: see &enum krping_blk_link_state
  * @stopping: the link is being stopped: no request is sent
  * @error: reason for which the last connection or attempt ended, or 0
+ * @setup_since: time at which the last connection was established, in jiffies
  * @down_since: time at which the last connection ended, in jiffies
  * @lost: KRPING_BLK_ASYNC: a request has failed after it had completed. The
  *	next flush fails
@@ -181,6 +183,7 @@ struct krping_blk_link {
 	enum krping_blk_link_state state;
 	bool stopping;
 	int error;
+	unsigned long setup_since;
 	unsigned long down_since;
 	bool lost;
 	struct krping_blk_dirty dirty;
@@ -388,25 +391,54 @@ static unsigned long krping_blk_link_interval(const struct krping_blk_link *link
 				    link->opts->block_ms)) / 4 + 1;
 }
 
-/* End the connection if the oldest request waits too long. */
+/*
+ * Check whether the server has not answered in time: the oldest request, or the
+ * hello if the connection is not ready.
+ */
+static bool krping_blk_link_is_late_locked(struct krping_blk_link *link)
+{
+	unsigned long since = READ_ONCE(link->setup_since);
+
+	lockdep_assert_held(&link->lock);
+	if (link->state == KRPING_BLK_DOWN)
+		return false;
+	if (link->state == KRPING_BLK_READY) {
+		if (link->tail == link->head)
+			return false;
+		since = krping_blk_slot(link, link->tail)->since;
+	}
+	return time_after(jiffies,
+			  since + msecs_to_jiffies(link->opts->timeout_ms));
+}
+
+static void krping_blk_link_queue_timer_locked(struct krping_blk_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	if (!link->stopping)
+		queue_delayed_work(krping_blk_wq, &link->timer,
+				   krping_blk_link_interval(link));
+}
+
+/* End the connection if the server is late. */
 static void krping_blk_link_timer(struct work_struct *work)
 {
 	struct krping_blk_link *link =
 		container_of(work, struct krping_blk_link, timer.work);
-	unsigned long limit = msecs_to_jiffies(link->opts->timeout_ms);
-	bool pending, late = false;
-	struct krdma_cb *cb;
+	struct krdma_cb *cb = NULL;
+	bool pending, late;
 
 	spin_lock_irq(&link->lock);
 	pending = link->tail != link->head;
-	if (pending && link->state == KRPING_BLK_READY)
-		late = time_after(jiffies,
-				  krping_blk_slot(link, link->tail)->since + limit);
+	late = krping_blk_link_is_late_locked(link);
+	if (late && !link->error)
+		link->error = -ETIMEDOUT;
 	spin_unlock_irq(&link->lock);
-	cb = late ? krdma_reconnect_get_cb(link->reconn) : NULL;
+	/* krping_blk_link_connect() may not have stored link->reconn yet. */
+	if (late && READ_ONCE(link->reconn))
+		cb = krdma_reconnect_get_cb(link->reconn);
 	if (cb) {
 		atomic64_inc(&link->stats.timeouts);
-		pr_warn_ratelimited("%s: no acknowledgment for %u ms, connects again\n",
+		pr_warn_ratelimited("%s: the server has not answered for %u ms, connects again\n",
 				    link->disk->name, link->opts->timeout_ms);
 		krdma_disconnect(cb);
 		krdma_put(cb);
@@ -415,9 +447,9 @@ static void krping_blk_link_timer(struct work_struct *work)
 	    krping_blk_link_state(link) != KRPING_BLK_READY)
 		krping_blk_link_give_up(link);
 	spin_lock_irq(&link->lock);
-	if (pending && !link->stopping)
-		queue_delayed_work(krping_blk_wq, &link->timer,
-				   krping_blk_link_interval(link));
+	/* A new connection queues this work itself. */
+	if (pending || link->state == KRPING_BLK_SETUP)
+		krping_blk_link_queue_timer_locked(link);
 	spin_unlock_irq(&link->lock);
 }
 
@@ -510,9 +542,7 @@ static void krping_blk_link_post_slot(struct krping_blk_link *link)
 	/* An acknowledgment may arrive before krdma_post() returns. */
 	spin_lock_irq(&link->lock);
 	link->head++;
-	if (!link->stopping)
-		queue_delayed_work(krping_blk_wq, &link->timer,
-				   krping_blk_link_interval(link));
+	krping_blk_link_queue_timer_locked(link);
 	spin_unlock_irq(&link->lock);
 	krping_blk_slot_post(link, slot);
 }
@@ -987,7 +1017,11 @@ static void krping_blk_link_connected(struct krdma_reconnect *reconn,
 
 	link->cb = cb;
 	link->has_grant = false;
+	WRITE_ONCE(link->setup_since, jiffies);
 	krping_blk_link_set_state(link, KRPING_BLK_SETUP, 0);
+	spin_lock_irq(&link->lock);
+	krping_blk_link_queue_timer_locked(link);
+	spin_unlock_irq(&link->lock);
 	queue_work(krping_blk_wq, &link->work);
 }
 
@@ -1219,7 +1253,7 @@ static int krping_blk_link_connect(struct krping_blk_link *link)
 				       &owner);
 	if (IS_ERR(reconn))
 		return PTR_ERR(reconn);
-	link->reconn = reconn;
+	WRITE_ONCE(link->reconn, reconn);
 	return 0;
 }
 

@@ -138,6 +138,15 @@ writer() {
 	done
 }
 
+# writer_ends PID: let the program that calls writer end, and check that no write has failed. A write that waits forever
+# cannot be killed.
+writer_ends() {
+	local status=1
+	touch "$work/stop"
+	within 60 is_over "$1" && { wait "$1"; status=$?; }
+	ok $status "no write of the program fails"
+}
+
 # stalls: a request waits, and no acknowledgment arrives for a second.
 stalls() {
 	local before

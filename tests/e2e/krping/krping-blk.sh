@@ -226,9 +226,7 @@ blocks() {
 	if ((NODE == 2)); then
 		check "the disk connects again" within 20 is_ready
 		check "the program continues" within 20 goes_on "$was"
-		touch "$work/stop"
-		wait $!
-		ok $? "no write of the program fails"
+		writer_ends $!
 		(($(resent_at_least) <= $(field resent "client krpblkt") && $(field failed "client krpblkt") == 0))
 		ok $? "requests without acknowledgment are sent again: $(line "client krpblkt")"
 	fi
@@ -288,9 +286,7 @@ degrades() {
 	if ((NODE == 2)); then
 		check "the disk connects again" within 20 is_ready
 		check "the resync ends while the program writes" within 30 is_clean
-		touch "$work/stop"
-		wait $!
-		ok $? "no write of the program fails"
+		writer_ends $!
 		check "the resync ends" within 30 is_clean
 		(($(field resynced "client krpblkt") > 0))
 		ok $? "dirty chunks are sent: $(line "client krpblkt")"
@@ -394,6 +390,47 @@ invalid_hellos() {
 		ok $? "a first message of $size bytes ends the connection: $kt_ret"
 		kt release h
 	done
+}
+
+has_timed_out() {
+	(($(field timeouts "client krpblkt") > 0))
+}
+
+# A listener of krdma_test takes the place of the server. It accepts connections, and sends nothing, or no grant.
+no_server() {
+	serve bio_target=null
+	((NODE != 2)) || attach bio_dev=ram:1M,bio_timeout=3000
+	unserve
+	if ((NODE == 1)); then
+		kt listen mute "$server" "$port"
+		kt_start mute hold mute
+	fi
+	barrier mute
+	if ((NODE == 2)); then
+		check "a connection without a grant ends" within 60 has_timed_out
+		refused "Input/output error" "a write without a grant fails" \
+			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
+		blk_fails "timed out" "client,addr=$server,port=$port,bio_dev=ram:1M,bio_timeout=3000"
+	fi
+	barrier mute-ends
+	((NODE != 1)) || { kt release mute; kt_result mute; }
+	serve bio_target=null
+	if ((NODE == 2)); then
+		check "the disk connects to a server that grants" within 60 is_ready
+		check "a write after the grant succeeds" random 4096 0
+		detach
+	fi
+	unserve
+	((NODE != 1)) || kt listen other "$server" "$port"
+	barrier other
+	if ((NODE == 1)); then
+		kt accept strange other 30000
+		kt send strange 64 5000
+	else
+		blk_fails "Protocol error" "client,addr=$server,port=$port,bio_dev=ram:1M"
+	fi
+	barrier other-ends
+	((NODE != 1)) || { kt release strange; kt release other; }
 }
 
 # Requests pass through two servers on node 1: the target of the first is a disk of the second.
@@ -653,6 +690,7 @@ section blocks
 section degrades
 section filters
 section faults
+section no_server
 section chain
 section lost
 section one_program
