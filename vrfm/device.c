@@ -358,8 +358,6 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_rings_gone(vdev);
-	/* End the waits for acknowledgments of submitted batches. */
-	vrfm_wake_writers(vdev);
 	vrfm_peers_remove(vdev);
 	vrfm_resync_exit(vdev);
 	vrfm_stage_exit(vdev);

@@ -74,14 +74,12 @@ static struct vrfm_done *vrfm_done_oldest(struct vrfm_ring_ctx *ring)
 }
 
 /* Check whether a tracked batch has ended, and set its result. */
-static bool vrfm_done_is_over(struct vrfm_dev *vdev, struct vrfm_done *done)
+static bool vrfm_done_is_over(struct vrfm_done *done)
 {
 	struct vrfm_flush flush = { .absent = done->absent };
 
 	done->first = vrfm_marks_count(done->marks, done->nmarks, &flush);
-	if (READ_ONCE(vdev->gone))
-		done->result = -ENODEV;
-	else if (!flush.behind)
+	if (!flush.behind)
 		done->result = 0;
 	else if (!ktime_before(ktime_get(), done->deadline))
 		done->result = -ETIMEDOUT;
@@ -107,7 +105,7 @@ static void vrfm_submit_check(struct vrfm_submit *submit)
 			remove_wait_queue(&ring->vdev->room, &submit->room);
 			return;
 		}
-		if (!vrfm_done_is_over(ring->vdev, done))
+		if (!vrfm_done_is_over(done))
 			break;
 		vrfm_marks_put(done->marks, done->nmarks);
 		spin_lock_bh(&ring->lock);

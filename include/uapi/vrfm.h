@@ -465,9 +465,9 @@ struct vrfm_status {
  * @image.state: 1: a load has begun, and words may change without a WRITTEN; 0:
  *	the load has ended
  * @done: content of %VRFM_REC_DONE
- * @done.result: 0, or the errno of the batch as a negative number. ETIMEDOUT and
- *	ENODEV: done, and not all peers have applied it. After other errors it
- *	has no effect
+ * @done.result: 0, or the errno of the batch as a negative number. ETIMEDOUT:
+ *	done, and not all peers have applied it. After other errors it has no
+ *	effect
  * @done.reached: with %VRFM_OP_ACKED: number of peers that have applied it
  * @done.behind: number of peers that are READY, and have not
  * @done.absent: number of peers that are not READY
