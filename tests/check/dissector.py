@@ -13,6 +13,8 @@ TOP = static.TOP
 LUA = TOP / "tools/wireshark/vrfm.lua"
 SOURCES = ["tests/check/tapfile.c", "tools/vrfmctl/pcapng.c", "tools/vrfmctl/show.c"]
 SECONDS = 120
+# Number of records of each type in a long file.
+MANY = 1000
 # The list of packets shows these lines for the records of tapfile.c, in order.
 LINES = [
     "STORED offset 0x1234 length 5",
@@ -44,14 +46,32 @@ def tshark(file, *words, home):
     return done.stdout.splitlines(), errors, done.returncode
 
 
-def write_file(place):
-    """Compile tapfile.c and let it write a file; return its path."""
+def write_file(place, *words):
+    """Compile tapfile.c and let it write a file, with WORDS as its arguments; return the path of the file."""
     program, file = place / "tapfile", place / "records.pcapng"
-    subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", program,
-                    *[TOP / name for name in SOURCES]], check=True)
+    if not program.exists():
+        subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-o", program,
+                        *[TOP / name for name in SOURCES]], check=True)
     with open(file, "wb") as out:
-        subprocess.run([program], stdout=out, check=True)
+        subprocess.run([program, *words], stdout=out, check=True)
     return file
+
+
+def long_files(place):
+    """Yield the cases of files with MANY records of each type."""
+    wanted = ["-T", "fields", "-e", "_ws.col.Info"]
+    lines, errors, status = tshark(write_file(place, str(MANY)), *wanted, home=place)
+    yield f"tshark reads {MANY} records of each type without errors", not errors and status == 0
+    yield f"{MANY} records of each type have their lines", lines == LINES * MANY
+    # -V lets tshark build all fields. It writes an error of the script into the packet.
+    file = write_file(place, str(MANY), "35")
+    lines, errors, status = tshark(file, "-V", home=place)
+    yield "tshark reads random content without errors", \
+        not errors and status == 0 and len([line for line in lines if line.startswith("Frame ")]) == len(LINES) * MANY
+    yield "the dissector handles random content", not [line for line in lines if "Lua Error" in line]
+    lines, _, _ = tshark(file, *wanted, home=place)
+    yield "random content keeps the types of records", \
+        [line.split()[0] for line in lines] == [line.split()[0] for line in LINES] * MANY
 
 
 def cases(place):
@@ -72,6 +92,7 @@ def cases(place):
                          "-e", "frame.interface_description", home=place)
     yield "time and device", len(lines) == 1 and lines[0].startswith(
         "1700000000.000000001\trfm2g0\tvrfm records 1 network 1 node 2 size 1048576 lineage 0123456789abcdef crc ")
+    yield from long_files(place)
 
 
 def check(log):

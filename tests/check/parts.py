@@ -425,6 +425,7 @@ def everything():
         Part("wire", wire.check),
         Part("dissector", dissector.check, groups=("wireshark",)),
         Part("record-file", recordfile.check, userspace=True, groups=("hdf5",)),
+        Part("record-file-fuzz", recordfile.fuzz, long=True, seconds=300, userspace=True),
         Part("ntr-page", ntrpage.check, groups=("qemu",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("vrfmctl-words", userspace.vrfmctl_words),

@@ -18,6 +18,11 @@ import userspace
 SECONDS = 20
 # Lines of "vrfmctl cat" for the records of tapfile.c.
 RECORDS = 17
+# Program that changes a file at random places and reads it, the number of files, and that of the long part.
+FUZZ = ["tests/check/filefuzz.c", "tools/vrfmctl/pcapng.c", "tools/vrfmctl/show.c", "tools/vrfmctl/file.c"]
+FILES = 20000
+MILLION = 1000000
+SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 COLUMNS = "low 0x1234 u8\n# a comment\nword 0x1234 be-u32\nsigned 0x1235 i16\n"
 
 
@@ -79,6 +84,20 @@ def with_version(data, version):
     return data[:begin] + text + b" crc %08x" % zlib.crc32(text) + data[end + 13:]
 
 
+def is_robust(place, count):
+    """Let filefuzz read COUNT changed files.  Return whether it found no error, and what it said.
+
+    Some files must be read to their end, some to a cut, and some must be refused: otherwise the changes are useless.
+    """
+    program = place / "filefuzz"
+    subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", *SANITIZE, "-o", program,
+                    *[static.TOP / name for name in FUZZ]], check=True)
+    done = subprocess.run([program, dissector.write_file(place), "1", str(count)], capture_output=True, text=True,
+                          timeout=count / 100, check=False)
+    numbers = [int(number) for number in re.findall(r"\d+", done.stdout)]
+    return done.returncode == 0 and len(numbers) == 4 and min(numbers) > count / 100, done.stdout + done.stderr
+
+
 def hdf5(place, table):
     """Let a sample write TABLE to an HDF5 file; return its datasets.  Python of Debian has the module for such files."""
     subprocess.run([static.TOP / "samples/record/to_hdf5.py", place / "table.h5"], input=table, text=True, check=True)
@@ -104,6 +123,8 @@ def cases(place):
     status, out, errors = run("cat", path)
     yield "a later version is refused by its number", \
         status == 1 and not out and "records of version 2, and this vrfmctl reads version 1" in errors
+    yield f"{FILES} files that were changed at random places are read without errors of memory", \
+        is_robust(place, FILES)[0]
     path.write_bytes(data)
     (place / "columns").write_text(COLUMNS, encoding="ascii")
     status, out, _ = run("--signals", place / "columns", "--at", "0x1234", "export", path)
@@ -124,4 +145,15 @@ def check(log):
         for name, good in cases(pathlib.Path(place)):
             (results.passed if good else results.failed).append(name)
             static.write(log, f"{'ok' if good else 'not ok'} {name}\n")
+    return results
+
+
+def fuzz(log):
+    """Read a million changed files; a part of tools/check."""
+    results = ktap.Results()
+    name = f"{MILLION} files that were changed at random places are read without errors of memory"
+    with tempfile.TemporaryDirectory() as place:
+        good, said = is_robust(pathlib.Path(place), MILLION)
+    (results.passed if good else results.failed).append(name)
+    static.write(log, f"{said}{'ok' if good else 'not ok'} {name}\n")
     return results

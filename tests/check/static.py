@@ -88,7 +88,7 @@ def checkpatch(log):
     }
     # Programs use types of <stdint.h>, and volatile for memory that other nodes change. So ignore the rules of
     # checkpatch against both.
-    programs = files(r"^(tests/(e2e/(ntrmem|ntruser|rfm2g)/|bench/vbench|check/tapfile|vm/(meddle|switch))|samples/hello/hello)"
+    programs = files(r"^(tests/(e2e/(ntrmem|ntruser|rfm2g)/|bench/vbench|check/(tapfile|filefuzz)|vm/(meddle|switch))|samples/hello/hello)"
                      r".*\.[ch]$")
     # The library for the cards is not kernel code, and has types that checkpatch does not know. So ignore the rules of
     # checkpatch that do not fit such code.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tapfile: write a file with a record of each type, and a message of each type, by the functions of vrfmctl.
- * Author: The krdma developers.
+ * tapfile [N [SEED]]: write a file with a record of each type, and a message of each type, by the functions of vrfmctl.
+ * Write all records N times, once by default. With SEED, the records have random content. Author: The krdma developers.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../tools/vrfmctl/stream.h"
@@ -10,6 +11,8 @@
 #define NODE 2
 #define PEER 1
 #define REAL_NS 1700000000000000000LL
+
+static uint64_t seed;
 
 struct packet { struct vrfm_record record; uint8_t payload[256]; };
 
@@ -21,8 +24,30 @@ static struct packet packet_of(uint16_t type, uint16_t flags, uint32_t length)
 					    .node = NODE, .length = length, .serial = 7, .time_ns = ++time_ns } };
 }
 
-static void put(const struct packet *packet)
+static uint32_t any(void)
 {
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return seed >> 33;
+}
+
+/* Change half of the content. The type and the number of payload bytes stay. */
+static void spoil(struct packet *packet)
+{
+	const size_t from = offsetof(struct vrfm_record, raw);
+	uint8_t *bytes = (uint8_t *)packet;
+	size_t i;
+
+	for (i = from; i < sizeof(*packet); i++)
+		if (any() % 2)
+			bytes[i] = any() % 4 ? any() % 16 : any();
+	packet->record.flags ^= any() % 32;
+	packet->record.offset = any();
+}
+
+static void put(struct packet *packet)
+{
+	if (seed)
+		spoil(packet);
 	ctl_pcapng_record(stdout, &packet->record, ctl_payload(&packet->record, VRFM_RING_SNAP_MAX), REAL_NS);
 }
 
@@ -81,14 +106,11 @@ static void put_messages(void)
 	put_message(VRFM_REC_RECEIVED, 8, 0, stage, 6);
 }
 
-int main(void)
+static void put_all(void)
 {
-	const struct ctl_source source = { .name = "rfm2g0", .network = 1, .node = NODE, .size = 1 << 20,
-					   .lineage = 0x123456789ABCDEFULL };
 	struct packet packet;
 	uint16_t type;
 
-	ctl_pcapng_begin(stdout, &source);
 	for (type = VRFM_REC_STORED; type <= VRFM_REC_PLACED; type++)
 		put_write(type);
 	put_messages();
@@ -100,6 +122,19 @@ int main(void)
 	packet = packet_of(VRFM_REC_LOST, 0, 0);
 	packet.record.lost.count = 12;
 	put(&packet);
-	ctl_pcapng_end(stdout, 27, 12, REAL_NS + 1000);
+}
+
+int main(int argc, char **argv)
+{
+	const struct ctl_source source = { .name = "rfm2g0", .network = 1, .node = NODE, .size = 1 << 20,
+					   .lineage = 0x123456789ABCDEFULL };
+	const unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	unsigned long i;
+
+	seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	ctl_pcapng_begin(stdout, &source);
+	for (i = 0; i < rounds; i++)
+		put_all();
+	ctl_pcapng_end(stdout, 27 * rounds, 12 * rounds, REAL_NS + 1000);
 	return fflush(stdout) ? 1 : 0;
 }
