@@ -30,6 +30,8 @@
 static uint64_t state;
 /* Descriptor of the last ring that was created, or -1. */
 static int ring = -1;
+/* Number of calls that create a ring or use one, or execute a batch. */
+static long ring_calls;
 
 /* Return a random number (xorshift64), which depends only on the seed. */
 static uint64_t any(void)
@@ -342,6 +344,7 @@ static long command_at_random(int fd, uint32_t cmd, uint8_t *buffer)
 	fill(bytes, buffer);
 	own_fill(cmd, bytes, buffer);
 	tame(cmd, bytes);
+	ring_calls += cmd == OWN_RING || cmd == OWN_BATCH;
 	ret = ioctl(fd, cmd, argument(cmd, bytes));
 	if (cmd != OWN_RING || ret < 0)
 		return ret;
@@ -398,6 +401,7 @@ static long any_call(int fd, uint8_t *buffer, uint8_t *memory)
 		return call(fd, buffer, memory);
 	case 3:
 	case 4:
+		ring_calls++;
 		return ring_call(buffer, memory);
 	case 5:
 		return command_at_random(fd, OWN_RING, buffer);
@@ -460,6 +464,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 200; i++)
 		if (answers[i])
 			printf("# %s %ld\n", strerrorname_np(i), answers[i]);
+	printf("# rings %ld\n", ring_calls);
 	printf("%d at least 10 %% of %ld calls succeed\n", answers[0] < calls / 10, calls);
 	printf("%d invalid calls are refused by EINVAL, EFAULT and ENOTTY\n",
 	       answers[EINVAL] < calls / 100 || answers[EFAULT] < calls / 100 || !answers[ENOTTY]);

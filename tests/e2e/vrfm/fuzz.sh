@@ -3,14 +3,15 @@
 # Author: The krdma developers
 #
 # fuzz: several programs make random ioctls and other calls with random arguments, on each of two linked devices. Each call
-# returns, programs and kernel survive, and the devices work afterwards.
+# returns, programs and kernel survive, and the devices work afterwards. A run of ten minutes lasts until a million calls
+# have used rings or batches.
 #
 #   node 1 (fuzz, three times) <---> node 2 (the same)
 #
 # kernels: uml
 # long: stock-6.1
 # alone: debug-6.1
-# lasting: uml
+# lasting: uml uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/fuzz
 # append: ncpus=1
@@ -25,7 +26,12 @@
 seconds=${1:-20}
 first=${2:-}
 programs=3
-calls=$((6000 / slow))
+lasting=$((seconds >= 600))
+# Number of calls of each program in a round.
+calls=$(((lasting ? 60000 : 6000) / slow))
+# Number of calls with rings and batches, by this node, and the number that a long run makes.
+rings=0
+many=$((lasting ? 500000 : 0))
 
 # All nodes use the seed of node 1.
 agree() {
@@ -46,12 +52,14 @@ fuzzers() {
 # fuzzed ROUND: wait for the programs; one case for each, which passes if the program exits with status 0 and has no
 # failed results.
 fuzzed() {
-	local i said
+	local i said n
 	for ((i = 0; i < programs; i++)); do
 		wait "${pids[i]}"
 		said=$?
 		((said == 0)) && ! grep -q ^1 "$results/fuzz-$i"
 		ok $? "round $1: program $i exits with status 0: $said"
+		n=$(sed -n 's/^# rings //p' "$results/fuzz-$i")
+		rings=$((rings + ${n:-0}))
 	done
 	grep -h ^1 "$results"/fuzz-* | sed "s/^/# /"
 }
@@ -76,7 +84,7 @@ before=$(resources)
 agree
 check "node $NODE creates a device" rfm_make 1M
 check "node $NODE is linked" within 30 rfm_is ready
-end=$((SECONDS + seconds * slow))
+end=$((SECONDS + seconds * (lasting ? 1 : slow)))
 pids=()
 for ((round = 1, more = 1; more; round++)); do
 	echo "# round $round: seed $((first + round - 1))"
@@ -86,10 +94,11 @@ for ((round = 1, more = 1; more; round++)); do
 	barrier "over-$round"
 	works $round
 	# Node 1 decides for both nodes when the rounds end.
-	((NODE != 1 || SECONDS < end)) || touch /exchange/fuzz-enough
+	((NODE != 1 || SECONDS < end || rings < many)) || touch /exchange/fuzz-enough
 	barrier "enough-$round"
 	[[ ! -e /exchange/fuzz-enough ]] || more=0
 done
+echo "# $rings calls with rings and batches"
 check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
