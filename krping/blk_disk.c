@@ -454,9 +454,11 @@ void krping_blk_disk_destroy(struct krping_blk_disk *disk, bool force)
 		krping_blk_peer_stop(disk);
 	}
 	del_gendisk(disk->gd);
-	krping_blk_peer_destroy(disk);
+	krping_blk_peer_stop(disk);
 	krping_blk_disk_put(disk);
+	/* Requests of the lower device use the link when they end. */
 	wait_for_completion(&disk->idle);
+	krping_blk_peer_destroy(disk);
 	put_disk(disk->gd);
 	krping_blk_backing_close(disk);
 	bioset_exit(&disk->ios);

@@ -481,6 +481,30 @@ parallel() {
 	ok $? "parallel writers share one slot: $bad failed, $(line "client krpblkt")"
 }
 
+low_waits() {
+	(($(field pending "client krpblklow") > 0))
+}
+
+# The lower device of a disk is another disk, whose server does not answer for a while.
+slow_lower() {
+	serve bio_target=null
+	if ((NODE == 2)); then
+		check "the lower disk starts" \
+			blk "client,addr=$server,port=$port,bio_dev=ram:1M,bio_name=krpblklow,bio_timeout=6000"
+		within 5 test -b /dev/krpblklow
+		attach bio_dev=stack:/dev/krpblklow,bio_onfail=degrade
+		network loss 100%
+		random 4096 0 &
+		check "a request waits for the lower disk" within 10 low_waits
+		check "a disk whose lower disk is slow is removed by force" within 60 stop "client krpblkt" ,force
+		! wait $!
+		ok $? "the write to the removed disk fails"
+		network
+		check "the lower disk is removed" within 60 stop "client krpblklow"
+	fi
+	unserve
+}
+
 # The server stops while a program writes.
 lost() {
 	serve bio_target=mem
@@ -692,6 +716,7 @@ section filters
 section faults
 section no_server
 section chain
+section slow_lower
 section lost
 section one_program
 # libibverbs does not know ntrdma, and bio_verify does not work on iWARP.
