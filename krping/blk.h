@@ -198,6 +198,7 @@ void krping_blk_link_send_copy(struct krping_blk_link *link,
 			       const void *data);
 void krping_blk_link_end_io(struct krping_blk_link *link,
 			    struct krping_blk_io *io);
+void krping_blk_link_io_ended(struct krping_blk_link *link);
 void krping_blk_link_show(struct seq_file *m, struct krping_blk_link *link);
 
 /* blk_raw.c */
@@ -213,6 +214,7 @@ struct krping_blk_tap *krping_blk_tap_create(struct krping_blk_link *link,
 					     const struct krping_blk_opts *opts);
 bool krping_blk_tap_send(struct krping_blk_tap *tap,
 			 const struct krping_blk_io *io);
+void krping_blk_tap_kick(struct krping_blk_tap *tap);
 void krping_blk_tap_stop(struct krping_blk_tap *tap);
 void krping_blk_tap_destroy(struct krping_blk_tap *tap);
 

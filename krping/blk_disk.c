@@ -143,6 +143,8 @@ void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status)
 	bio_end_io_acct(bio, io->start);
 	bio_put(&io->clone);
 	bio_endio(bio);
+	if (disk->link)
+		krping_blk_link_io_ended(disk->link);
 	krping_blk_disk_put(disk);
 }
 

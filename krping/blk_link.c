@@ -736,6 +736,18 @@ void krping_blk_link_end_io(struct krping_blk_link *link,
 	wake_up(&link->wait);
 }
 
+/**
+ * krping_blk_link_io_ended - continue when a request of the disk has ended
+ * @link: link
+ *
+ * Context: any.
+ */
+void krping_blk_link_io_ended(struct krping_blk_link *link)
+{
+	if (link->tap)
+		krping_blk_tap_kick(link->tap);
+}
+
 /* Complete the requests of a connection that has ended. */
 static void krping_blk_link_degrade(struct krping_blk_link *link)
 {

@@ -6,6 +6,10 @@
  * computes the checksum, waits for a slot of the link, and posts the request.
  * If no copy is free, the request does not go to the server.
  *
+ * The work would take processor time from the request while the local storage
+ * does it. So the work is queued when a request ends, or earlier if half of the
+ * copies wait.
+ *
  * The copies are allocated when the disk is created. krping_blk_tap.lock
  * protects the two lists. A copy that is in neither list belongs to the task
  * that fills it, or to the work.
@@ -38,6 +42,8 @@ struct krping_blk_copy {
  * @lock: protects the lists
  * @idle: free copies
  * @filled: copies to send, the oldest first
+ * @nfilled: number of copies in @filled
+ * @depth: number of copies
  * @copies: the copies, bio_depth of them
  */
 struct krping_blk_tap {
@@ -47,6 +53,8 @@ struct krping_blk_tap {
 	spinlock_t lock; /* protects the lists */
 	struct list_head idle;
 	struct list_head filled;
+	u32 nfilled;
+	u32 depth;
 	struct krping_blk_copy copies[];
 };
 
@@ -60,6 +68,8 @@ static struct krping_blk_copy *krping_blk_copy_get(struct krping_blk_tap *tap,
 	copy = list_first_entry_or_null(list, struct krping_blk_copy, entry);
 	if (copy)
 		list_del(&copy->entry);
+	if (copy && list == &tap->filled)
+		WRITE_ONCE(tap->nfilled, tap->nfilled - 1);
 	spin_unlock(&tap->lock);
 	return copy;
 }
@@ -70,6 +80,8 @@ static void krping_blk_copy_put(struct krping_blk_tap *tap,
 {
 	spin_lock(&tap->lock);
 	list_add_tail(&copy->entry, list);
+	if (list == &tap->filled)
+		WRITE_ONCE(tap->nfilled, tap->nfilled + 1);
 	spin_unlock(&tap->lock);
 }
 
@@ -110,8 +122,21 @@ bool krping_blk_tap_send(struct krping_blk_tap *tap,
 	if (io->op == KRPING_BLK_WRITE)
 		krping_blk_io_copy(io, copy->data);
 	krping_blk_copy_put(tap, &tap->filled, copy);
-	queue_work(krping_blk_wq, &tap->work);
+	if (READ_ONCE(tap->nfilled) > tap->depth / 2)
+		queue_work(krping_blk_wq, &tap->work);
 	return true;
+}
+
+/**
+ * krping_blk_tap_kick - send the copies that wait
+ * @tap: tap; a request of the disk has ended
+ *
+ * Context: any.
+ */
+void krping_blk_tap_kick(struct krping_blk_tap *tap)
+{
+	if (READ_ONCE(tap->nfilled))
+		queue_work(krping_blk_wq, &tap->work);
 }
 
 /**
@@ -136,6 +161,7 @@ struct krping_blk_tap *krping_blk_tap_create(struct krping_blk_link *link,
 		return NULL;
 	}
 	tap->link = link;
+	tap->depth = opts->depth;
 	INIT_WORK(&tap->work, krping_blk_tap_work);
 	spin_lock_init(&tap->lock);
 	INIT_LIST_HEAD(&tap->idle);
@@ -156,8 +182,10 @@ struct krping_blk_tap *krping_blk_tap_create(struct krping_blk_link *link,
  */
 void krping_blk_tap_stop(struct krping_blk_tap *tap)
 {
-	if (tap)
-		flush_work(&tap->work);
+	if (!tap)
+		return;
+	krping_blk_tap_kick(tap);
+	flush_work(&tap->work);
 }
 
 /**
