@@ -9,7 +9,7 @@
 #   node 1 (server) <--- writes --- node 2 (client)
 #
 # kernels:
-# long: uml uml-debug uml/siw stock-6.1 stock-new
+# long: uml uml-debug uml/siw uml/ntr stock-6.1 stock-new
 # load: krdma krping_blk
 # add: blk-lib.sh
 # timeout: 600
