@@ -137,6 +137,29 @@ disk_options() {
 	esac
 }
 
+# disk_store VARIANT US: create a block device that completes each request after US microseconds, and stores nothing. Prints
+# the local storage of the disk of VARIANT: this device, or memory if US is 0.
+disk_store() {
+	local dir=/sys/kernel/config/nullb/nullb$1
+	(($2)) || { echo "ram:8M"; return; }
+	mkdir "$dir" && echo 8 >"$dir/size" && echo 2 >"$dir/irqmode" && echo "${2}000" >"$dir/completion_nsec" &&
+		echo 1 >"$dir/power" && echo "stack:/dev/$(disk_store_name "$dir")"
+}
+
+# Linux 6.1 numbers the devices, and newer ones name them as the folder.
+disk_store_name() {
+	local name=${1##*/}
+	[[ -b /dev/$name ]] || name=nullb$(<"$1/index")
+	echo "$name"
+}
+
+# has_disk_stores: succeed if the kernel has such block devices.
+has_disk_stores() {
+	modprobe -q null_blk nr_devices=0
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config 2>/dev/null
+	[[ -d /sys/kernel/config/nullb ]]
+}
+
 # disk_turn VARIANT SIZE DEPTH: print "n=N ns=NS": writes of SIZE bytes to the disk of VARIANT for about a second. fio submits
 # them in batches and does not read the clock for each of them, because system calls are slow on User-mode Linux.
 disk_turn() {
@@ -165,8 +188,9 @@ disk_fio() {
 }
 
 # blk VARIANTS ROUNDS [NAME=NUMBER]...: measure the variants, and print lines as kb does. With pause=1, measure single writes.
+# With store=US, the local storage of the disks needs US microseconds for a request.
 blk() {
-	local kinds numbers rounds=$2 size=4096 depth=1 pause=0 round word line status=0
+	local kinds numbers rounds=$2 size=4096 depth=1 pause=0 store=0 round word line status=0
 	IFS=, read -ra kinds <<<"$1"
 	shift 2
 	for word in "$@"; do
@@ -174,12 +198,14 @@ blk() {
 		size=*) size=${word#*=} ;;
 		depth=*) depth=${word#*=} ;;
 		pause=*) pause=${word#*=} ;;
+		store=*) store=${word#*=} ;;
 		esac
 	done
+	((!store)) || has_disk_stores || { echo "skip the kernel has no null_blk"; return; }
 	for word in "${kinds[@]}"; do
 		[[ $word != raw ]] || continue
-		echo "client,addr=$server,port=$blk_port,bio_dev=ram:8M,bio_slot=$size,bio_depth=$depth,bio_name=krpblk$word,$(disk_options "$word")" \
-			>/proc/krping_blk || return
+		line=bio_dev=$(disk_store "$word" "$store"),bio_slot=$size,bio_depth=$depth,bio_name=krpblk$word,$(disk_options "$word")
+		echo "client,addr=$server,port=$blk_port,$line" >/proc/krping_blk || return
 	done
 	for ((round = 0; round <= rounds && !status; round++)); do
 		for word in "${kinds[@]}"; do
@@ -199,6 +225,7 @@ blk() {
 	for word in "${numbers[@]}"; do
 		echo "stop=$word" >/proc/krping_blk || status=1
 	done
+	((!store)) || rmdir /sys/kernel/config/nullb/nullb*
 	return "$status"
 }
 

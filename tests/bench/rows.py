@@ -265,14 +265,19 @@ def ntr_rows():
 BOTH = (SELF, TWO)
 
 
-def disk_rows(name, size, options, goal):
-    """Return the rows for writes of a size to disks of krping_blk; GOAL is that of mode async, and a tap may cost 5 %."""
+def disk_rows(name, size, options, goal, us):
+    """Return the rows for writes of a size to disks of krping_blk; GOAL is that of mode async, and a tap may cost 5 %.
+
+    A fast SSD needs about US microseconds for such a write.
+    """
     def row(kind, what, variants, options, value, op, goal):
         return Row(f"blk/write-{name}-{kind}", f"disk write {size} {what}", "blk", variants, options, value, op,
                    always(goal), BOTH)
     return (row("sync", "bandwidth mode sync/raw WRITE", "raw,sync,async", options, faster("sync", "raw"), ">=", None),
             row("async", "bandwidth mode async/raw WRITE", "raw,sync,async", options, faster("async", "raw"), ">=", goal),
-            row("tap", "time mode tap/local", "none,tap", f"{options} pause=1", longer("tap", "none"), "<=", 1.05))
+            row("tap", "time mode tap/local", "none,tap", f"{options} pause=1", longer("tap", "none"), "<=", 1.05),
+            row("tap-ssd", f"time mode tap/local, storage of {us} us", "none,tap", f"{options} pause=1 store={us}",
+                longer("tap", "none"), "<=", 1.05))
 
 
 ROWS = (
@@ -316,9 +321,9 @@ ROWS = (
     Row("krping/slat-accuracy", "send and receive 64 B p50 what krping says, off raw by", "krping-slat",
         "raw,krping", "size=64",
         off("krping", "raw", lambda turn: turn["p50"]), "<=", always(0.05)),
-    *disk_rows("4K", "4 KiB", "size=4096 depth=16", None),
-    *disk_rows("64K", "64 KiB", "size=65536 depth=16", 0.85),
-    *disk_rows("1M", "1 MiB", "size=1048576 depth=16", None),
+    *disk_rows("4K", "4 KiB", "size=4096 depth=16", None, 100),
+    *disk_rows("64K", "64 KiB", "size=65536 depth=16", 0.85, 160),
+    *disk_rows("1M", "1 MiB", "size=1048576 depth=16", None, 1100),
     Row("vrfm/write-4K-bw", "API write 4 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=4096",
         faster("vrfm", "raw"), ">=", always(0.90), BOTH),
     Row("vrfm/write-64K-bw", "API write 64 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=65536",
