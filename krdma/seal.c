@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Seal: seals and opens the messages of a connection, and the memory of CHUNKs.
+ * Seal: seals and opens the messages of a connection.
  */
 #include <crypto/chacha20poly1305.h>
 #include <linux/bits.h>
@@ -44,13 +44,11 @@ static enum krdma_seal_row krdma_seal_row(u8 type, bool encrypt)
 	case KRDMA_WIRE_START:
 		return KRDMA_SEAL_SECRET;
 	case KRDMA_WIRE_DATA:
-	case KRDMA_WIRE_CHUNK:
 		return encrypt ? KRDMA_SEAL_SECRET : KRDMA_SEAL_CLEAR;
 	case KRDMA_WIRE_CREDIT:
 	case KRDMA_WIRE_PING:
 	case KRDMA_WIRE_PONG:
 	case KRDMA_WIRE_BYE:
-	case KRDMA_WIRE_PULLED:
 		return KRDMA_SEAL_BARE;
 	default:
 		return KRDMA_SEAL_NONE;
@@ -94,21 +92,19 @@ static bool krdma_seal_form(struct krdma_seal_form *form,
 	}
 }
 
-/* Count a use of a key, and replace the key in time. */
-static void krdma_seal_count(u64 *count, u8 *key)
-{
-	*count += 1;
-	if (*count % KRDMA_SEAL_REKEY == 0)
-		krdma_noise_rekey(key);
-}
-
-static void krdma_seal_advance(struct krdma_seal_half *half,
+/* Count a message. Return true if the key was replaced. */
+static bool krdma_seal_advance(struct krdma_seal_half *half,
 			       enum krdma_seal_row row)
 {
-	if (row == KRDMA_SEAL_BARE)
+	if (row == KRDMA_SEAL_BARE) {
 		half->control++;
-	else
-		krdma_seal_count(&half->messages, half->key);
+		return false;
+	}
+	half->messages++;
+	if (!krdma_seal_is_rekeyed(half))
+		return false;
+	krdma_noise_rekey(half->key);
+	return true;
 }
 
 static bool *krdma_seal_pending(struct krdma_seal *seal,
@@ -144,7 +140,7 @@ void krdma_seal_free(struct krdma_seal *seal)
  * krdma_seal_start - take the keys of a handshake that has succeeded
  * @seal: keys; the handshake in @seal->noise is erased
  * @server: this end is the server, which is the initiator of Noise
- * @encrypt: encrypt DATA and CHUNK
+ * @encrypt: encrypt DATA
  *
  * Context: any.
  */
@@ -154,10 +150,6 @@ void krdma_seal_start(struct krdma_seal *seal, bool server, bool encrypt)
 	struct krdma_seal_half *second = server ? &seal->rx : &seal->tx;
 
 	krdma_noise_split(&seal->noise, first->key, second->key);
-	krdma_noise_derive(first->bulk, sizeof(first->bulk), first->key,
-			   "krdma 2 bulk");
-	krdma_noise_derive(second->bulk, sizeof(second->bulk), second->key,
-			   "krdma 2 bulk");
 	seal->encrypt = encrypt;
 }
 
@@ -205,13 +197,14 @@ int krdma_seal_message(struct krdma_seal *seal, void *msg, const void *data,
  * between the two calls.
  *
  * Context: any.
+ * Return: true if the key of later messages to the peer is a new one.
  */
-void krdma_seal_posted(struct krdma_seal *seal, u8 type)
+bool krdma_seal_posted(struct krdma_seal *seal, u8 type)
 {
 	enum krdma_seal_row row = krdma_seal_row(type, seal->encrypt);
 
 	*krdma_seal_pending(seal, row) = false;
-	krdma_seal_advance(&seal->tx, row);
+	return krdma_seal_advance(&seal->tx, row);
 }
 
 /**
@@ -242,66 +235,4 @@ int krdma_seal_open(struct krdma_seal *seal, void *msg, size_t len)
 		return -EBADMSG;
 	krdma_seal_advance(&seal->rx, form.row);
 	return len;
-}
-
-/**
- * krdma_seal_memory - seal the memory of the next CHUNK to the peer
- * @seal: keys after krdma_seal_start()
- * @dst: room for @len + KRDMA_SEAL_TAG bytes, which do not overlap @src
- * @src: bytes to seal; may change while the call reads them
- * @len: number of bytes of @src
- *
- * Context: task or softirq.
- */
-void krdma_seal_memory(struct krdma_seal *seal, void *dst, const void *src,
-		       size_t len)
-{
-	struct krdma_seal_half *tx = &seal->tx;
-
-	if (seal->encrypt) {
-		chacha20poly1305_encrypt(dst, src, len, NULL, 0, tx->chunks,
-					 tx->bulk);
-	} else {
-		memcpy(dst, src, len);
-		chacha20poly1305_encrypt(dst + len, NULL, 0, dst, len,
-					 tx->chunks, tx->bulk);
-	}
-	krdma_seal_count(&tx->chunks, tx->bulk);
-}
-
-/**
- * krdma_seal_open_memory - open the memory of the peer's next CHUNK
- * @seal: keys after krdma_seal_start()
- * @dst: room for @len - KRDMA_SEAL_TAG bytes, or @src; an error does not change
- *	it
- * @src: memory of the peer, which nothing may change during the call
- * @len: number of bytes of @src, with the tag
- *
- * An error does not move the counters.
- *
- * Context: task or softirq.
- * Return: 0, or -EBADMSG: the memory was changed, or is not that of the next
- * CHUNK.
- */
-int krdma_seal_open_memory(struct krdma_seal *seal, void *dst, const void *src,
-			   size_t len)
-{
-	struct krdma_seal_half *rx = &seal->rx;
-	bool good;
-
-	if (len < KRDMA_SEAL_TAG)
-		return -EBADMSG;
-	len -= KRDMA_SEAL_TAG;
-	if (seal->encrypt)
-		good = chacha20poly1305_decrypt(dst, src, len + KRDMA_SEAL_TAG,
-						NULL, 0, rx->chunks, rx->bulk);
-	else
-		good = chacha20poly1305_decrypt(dst, src + len, KRDMA_SEAL_TAG,
-						src, len, rx->chunks, rx->bulk);
-	if (!good)
-		return -EBADMSG;
-	if (!seal->encrypt)
-		memmove(dst, src, len);
-	krdma_seal_count(&rx->chunks, rx->bulk);
-	return 0;
 }

@@ -5,19 +5,20 @@
  * place of the stream. Each end counts the messages of both directions. The
  * numbers are not sent, so a message that is repeated or moved does not open, and
  * none opens behind a missing message of its kind. A control message (CREDIT,
- * PING, PONG, BYE, PULLED) also does not open if data before it are missing.
+ * PING, PONG, BYE) also does not open if data before it are missing.
  *
  *   message            number           covered by the tag       encrypted
  *   START              messages         header                   the rest
- *   DATA, CHUNK        messages         header                   the rest
+ *   DATA               messages         header                   the rest
  *     without encrypt  messages         header and the rest      nothing
  *   CREDIT, PING,      2^63 + control   header, and the number   nothing
- *   PONG, BYE, PULLED                   of messages before it
- *   memory of a CHUNK  chunks           -                        all
- *     without encrypt  chunks           all                      nothing
+ *   PONG, BYE                           of messages before it
+ *
+ * The other messages are about memory that one end shows to the other. They are
+ * not sealed, because the levels that seal do not have them.
  *
  * The algorithm is ChaCha20-Poly1305, and the number is its nonce. After
- * KRDMA_SEAL_REKEY messages or CHUNKs a key is replaced by its successor.
+ * KRDMA_SEAL_REKEY messages a key is replaced by its successor.
  *
  * A message is sealed by krdma_seal_message(), posted, and counted by
  * krdma_seal_posted(). A control message may be sealed, posted and counted while
@@ -28,9 +29,9 @@
  *
  * The functions are pure, except that krdma_seal_alloc() allocates. The caller
  * serializes
- * - krdma_seal_message() for START, DATA and CHUNK, and krdma_seal_memory();
+ * - krdma_seal_message() for START and DATA;
  * - krdma_seal_message() for control messages, and krdma_seal_posted();
- * - krdma_seal_open() and krdma_seal_open_memory().
+ * - krdma_seal_open().
  */
 #ifndef KRDMA_SEAL_H
 #define KRDMA_SEAL_H
@@ -47,17 +48,13 @@
 /**
  * struct krdma_seal_half - keys and counters of one direction
  * @key: key of the messages
- * @bulk: key of the memory of CHUNKs
- * @messages: number of START, DATA and CHUNK messages
+ * @messages: number of START and DATA messages
  * @control: number of control messages
- * @chunks: number of CHUNKs whose memory was sealed or opened
  */
 struct krdma_seal_half {
 	u8 key[KRDMA_NOISE_KEY];
-	u8 bulk[KRDMA_NOISE_KEY];
 	u64 messages;
 	u64 control;
-	u64 chunks;
 };
 
 /**
@@ -65,8 +62,8 @@ struct krdma_seal_half {
  * @noise: state of the handshake, until krdma_seal_start()
  * @tx: direction to the peer
  * @rx: direction from the peer
- * @encrypt: DATA and CHUNK are encrypted, not only covered by a tag
- * @sealed: a START, DATA or CHUNK is sealed, and not counted yet
+ * @encrypt: DATA is encrypted, not only covered by a tag
+ * @sealed: a START or DATA is sealed, and not counted yet
  * @sealed_control: a control message is sealed, and not counted yet
  */
 struct krdma_seal {
@@ -78,16 +75,18 @@ struct krdma_seal {
 	bool sealed_control;
 };
 
+/* Check whether the last START or DATA of a direction has changed its key. */
+static inline bool krdma_seal_is_rekeyed(const struct krdma_seal_half *half)
+{
+	return half->messages && !(half->messages % KRDMA_SEAL_REKEY);
+}
+
 struct krdma_seal *krdma_seal_alloc(gfp_t gfp);
 void krdma_seal_free(struct krdma_seal *seal);
 void krdma_seal_start(struct krdma_seal *seal, bool server, bool encrypt);
 int krdma_seal_message(struct krdma_seal *seal, void *msg, const void *data,
 		       size_t len);
-void krdma_seal_posted(struct krdma_seal *seal, u8 type);
+bool krdma_seal_posted(struct krdma_seal *seal, u8 type);
 int krdma_seal_open(struct krdma_seal *seal, void *msg, size_t len);
-void krdma_seal_memory(struct krdma_seal *seal, void *dst, const void *src,
-		       size_t len);
-int krdma_seal_open_memory(struct krdma_seal *seal, void *dst, const void *src,
-			   size_t len);
 
 #endif /* KRDMA_SEAL_H */

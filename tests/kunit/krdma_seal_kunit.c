@@ -113,11 +113,10 @@ static bool encrypts(struct kunit *test)
 /* Write a header, as the vectors have it. */
 static void put_header(u8 *msg, u8 type, size_t len)
 {
-	const bool part = type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;
 	const struct krdma_wire_hdr hdr = {
 		.version = 2,
 		.type = type,
-		.msg_len = cpu_to_le32(part ? len : 0),
+		.msg_len = cpu_to_le32(type == KRDMA_WIRE_DATA ? len : 0),
 	};
 
 	memcpy(msg, &hdr, sizeof(hdr));
@@ -170,8 +169,8 @@ static int opened(struct kunit *test, const u8 *msg, size_t len)
 	return opened_by(test, pair->server, msg, len, NULL);
 }
 
-/* Let both ends believe that the client has sent messages and CHUNKs before. */
-static void skip_to(struct kunit *test, u64 messages, u64 control, u64 chunks)
+/* Let both ends believe that the client has sent messages before. */
+static void skip_to(struct kunit *test, u64 messages, u64 control)
 {
 	struct pair *pair = test->priv;
 	struct krdma_seal_half *half;
@@ -179,11 +178,9 @@ static void skip_to(struct kunit *test, u64 messages, u64 control, u64 chunks)
 	half = &pair->client->tx;
 	half->messages = messages;
 	half->control = control;
-	half->chunks = chunks;
 	half = &pair->server->rx;
 	half->messages = messages;
 	half->control = control;
-	half->chunks = chunks;
 }
 
 /* ---- vectors ---- */
@@ -193,41 +190,33 @@ static void skip_to(struct kunit *test, u64 messages, u64 control, u64 chunks)
  * @data: the first message, DATA
  * @ping: PING after one message
  * @credit: CREDIT after one message
- * @chunk: the second message, CHUNK
+ * @next: the second message, DATA
  * @pong: PONG after two messages
- * @pulled: PULLED after two messages
  * @bye: BYE after two messages
- * @memory: memory of the first CHUNK
  * @last: last message of the first key, DATA
  * @rekeyed: first message of the second key, DATA
  * @rekeyed_ping: PING of the second key
- * @last_memory: last memory of the first bulk key
- * @rekeyed_memory: first memory of the second bulk key
  */
 struct seal_expected {
-	const u8 *data, *ping, *credit, *chunk, *pong, *pulled, *bye, *memory;
-	const u8 *last, *rekeyed, *rekeyed_ping, *last_memory, *rekeyed_memory;
+	const u8 *data, *ping, *credit, *next, *pong, *bye;
+	const u8 *last, *rekeyed, *rekeyed_ping;
 };
 
 static const struct seal_expected seal_expected[] = { {
 	vector_clear_data, vector_clear_ping, vector_clear_credit,
-	vector_clear_chunk, vector_clear_pong, vector_clear_pulled,
-	vector_clear_bye, vector_clear_memory, vector_clear_last,
-	vector_clear_rekeyed, vector_clear_rekeyed_ping,
-	vector_clear_last_memory, vector_clear_rekeyed_memory,
+	vector_clear_next, vector_clear_pong, vector_clear_bye,
+	vector_clear_last, vector_clear_rekeyed, vector_clear_rekeyed_ping,
 }, {
 	vector_encrypted_data, vector_encrypted_ping, vector_encrypted_credit,
-	vector_encrypted_chunk, vector_encrypted_pong, vector_encrypted_pulled,
-	vector_encrypted_bye, vector_encrypted_memory, vector_encrypted_last,
-	vector_encrypted_rekeyed, vector_encrypted_rekeyed_ping,
-	vector_encrypted_last_memory, vector_encrypted_rekeyed_memory,
+	vector_encrypted_next, vector_encrypted_pong, vector_encrypted_bye,
+	vector_encrypted_last, vector_encrypted_rekeyed,
+	vector_encrypted_rekeyed_ping,
 } };
 
 /* Seal a message of the client, compare it, and let the server open it. */
 static void expect_message(struct kunit *test, u8 type, const u8 *expected)
 {
-	const bool part = type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;
-	const size_t len = part ? sizeof(vector_text) : 0;
+	const size_t len = type == KRDMA_WIRE_DATA ? sizeof(vector_text) : 0;
 	struct pair *pair = test->priv;
 	u8 data[sizeof(vector_text)];
 	int ret;
@@ -240,20 +229,6 @@ static void expect_message(struct kunit *test, u8 type, const u8 *expected)
 	KUNIT_EXPECT_EQ(test, memcmp(data, vector_text, len), 0);
 }
 
-static void expect_memory(struct kunit *test, const u8 *expected)
-{
-	struct pair *pair = test->priv;
-	u8 data[sizeof(vector_text)];
-
-	krdma_seal_memory(pair->client, pair->msg, vector_text, sizeof(data));
-	KUNIT_EXPECT_EQ(test, 0, memcmp(pair->msg, expected,
-					sizeof(data) + KRDMA_SEAL_TAG));
-	KUNIT_EXPECT_EQ(test, 0,
-			krdma_seal_open_memory(pair->server, data, pair->msg,
-					       sizeof(data) + KRDMA_SEAL_TAG));
-	KUNIT_EXPECT_EQ(test, memcmp(data, vector_text, sizeof(data)), 0);
-}
-
 static void seal_messages_match_vector(struct kunit *test)
 {
 	const struct seal_expected *e = &seal_expected[encrypts(test)];
@@ -262,11 +237,9 @@ static void seal_messages_match_vector(struct kunit *test)
 	expect_message(test, KRDMA_WIRE_DATA, e->data);
 	expect_message(test, KRDMA_WIRE_PING, e->ping);
 	expect_message(test, KRDMA_WIRE_CREDIT, e->credit);
-	expect_message(test, KRDMA_WIRE_CHUNK, e->chunk);
+	expect_message(test, KRDMA_WIRE_DATA, e->next);
 	expect_message(test, KRDMA_WIRE_PONG, e->pong);
-	expect_message(test, KRDMA_WIRE_PULLED, e->pulled);
 	expect_message(test, KRDMA_WIRE_BYE, e->bye);
-	expect_memory(test, e->memory);
 }
 
 static void seal_messages_with_next_key_match_vector(struct kunit *test)
@@ -274,13 +247,11 @@ static void seal_messages_with_next_key_match_vector(struct kunit *test)
 	const struct seal_expected *e = &seal_expected[encrypts(test)];
 
 	connect(test, encrypts(test));
-	/* In the vector, five messages without data come before. */
-	skip_to(test, 65535, 5, 65535);
+	/* In the vector, four messages without data come before. */
+	skip_to(test, 65535, 4);
 	expect_message(test, KRDMA_WIRE_DATA, e->last);
 	expect_message(test, KRDMA_WIRE_DATA, e->rekeyed);
 	expect_message(test, KRDMA_WIRE_PING, e->rekeyed_ping);
-	expect_memory(test, e->last_memory);
-	expect_memory(test, e->rekeyed_memory);
 }
 
 static void seal_server_start_matches_vector(struct kunit *test)
@@ -373,9 +344,7 @@ static void seal_message_with_flipped_bit_is_refused(struct kunit *test)
 		flip_all(test, KRDMA_WIRE_DATA, data, len);
 	for (type = KRDMA_WIRE_CREDIT; type <= KRDMA_WIRE_BYE; type++)
 		flip_all(test, type, data, 0);
-	flip_all(test, KRDMA_WIRE_PULLED, data, 0);
 	flip_all(test, KRDMA_WIRE_START, data, 32);
-	flip_all(test, KRDMA_WIRE_CHUNK, data, 64);
 }
 
 static void seal_message_of_other_length_is_refused(struct kunit *test)
@@ -421,7 +390,7 @@ static void seal_repeated_messages_are_refused(struct kunit *test)
 	int bytes, type;
 
 	connect(test, encrypts(test));
-	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_PULLED; type++) {
+	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_BYE; type++) {
 		bytes = sealed(test, pair->msg, type, NULL, 0);
 		KUNIT_EXPECT_EQ(test, opened(test, pair->msg, bytes), 0);
 		KUNIT_EXPECT_EQ(test, -EBADMSG, opened(test, pair->msg, bytes));
@@ -434,7 +403,7 @@ static void seal_swapped_messages_are_refused(struct kunit *test)
 	int bytes, type;
 
 	connect(test, encrypts(test));
-	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_PULLED; type++) {
+	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_BYE; type++) {
 		bytes = sealed(test, first, type, NULL, 0);
 		sealed(test, second, type, NULL, 0);
 		KUNIT_EXPECT_EQ(test, -EBADMSG, opened(test, second, bytes));
@@ -455,9 +424,7 @@ static void seal_missing_data_are_noticed(struct kunit *test)
 	int bytes, type;
 
 	connect(test, encrypts(test));
-	for (type = KRDMA_WIRE_CREDIT; type <= KRDMA_WIRE_PULLED; type++) {
-		if (type == KRDMA_WIRE_CHUNK)
-			continue;
+	for (type = KRDMA_WIRE_CREDIT; type <= KRDMA_WIRE_BYE; type++) {
 		bytes = sealed(test, data, KRDMA_WIRE_DATA, vector_text, 8);
 		sealed(test, control, type, NULL, 0);
 		KUNIT_EXPECT_EQ(test, -EBADMSG,
@@ -489,7 +456,7 @@ static void seal_message_passed_off_as_other_type_is_refused(struct kunit *test)
 	int bytes, type, other;
 
 	connect(test, encrypts(test));
-	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_PULLED; type++) {
+	for (type = KRDMA_WIRE_START; type <= KRDMA_WIRE_BYE; type++) {
 		bytes = sealed(test, pair->msg, type, NULL, 0);
 		for (other = 0; other < 256; other++) {
 			pair->msg[1] = other;
@@ -529,7 +496,8 @@ static void seal_message_of_other_level_is_refused(struct kunit *test)
 
 static void seal_unsealed_types_are_invalid(struct kunit *test)
 {
-	static const u8 types[] = { 0, KRDMA_WIRE_WRITTEN, 10, 255 };
+	static const u8 types[] = { 0, KRDMA_WIRE_CHUNK, KRDMA_WIRE_PULLED,
+				    KRDMA_WIRE_WRITTEN, 10, 255 };
 	struct pair *pair = test->priv;
 	int i;
 
@@ -583,7 +551,7 @@ static void seal_control_message_overtakes_sealed_data(struct kunit *test)
 	u8 data[64], ping[64];
 
 	connect(test, encrypts(test));
-	skip_to(test, 65535, 0, 0);
+	skip_to(test, 65535, 0);
 	put_header(data, KRDMA_WIRE_DATA, 8);
 	KUNIT_ASSERT_EQ(test, 40, krdma_seal_message(pair->client, data,
 						     vector_text, 8));
@@ -619,9 +587,7 @@ static void seal_key_is_replaced_after_65536_messages(struct kunit *test)
 					vector_client_rekeyed, 32));
 	KUNIT_EXPECT_EQ(test, 0, memcmp(pair->server->rx.key,
 					vector_client_rekeyed, 32));
-	/* The keys of the memory and of the other direction are still new. */
-	KUNIT_EXPECT_EQ(test, 0, memcmp(pair->client->tx.bulk,
-					vector_client_bulk, 32));
+	/* The key of the other direction is still the first one. */
 	KUNIT_EXPECT_EQ(test, 0, memcmp(pair->client->rx.key, vector_server_key,
 					32));
 }
@@ -633,7 +599,7 @@ static void seal_control_messages_follow_the_key(struct kunit *test)
 	int bytes;
 
 	connect(test, encrypts(test));
-	skip_to(test, 2 * 65536 - 1, 0, 0);
+	skip_to(test, 2 * 65536 - 1, 0);
 	bytes = sealed(test, data, KRDMA_WIRE_DATA, vector_text, 8);
 	sealed(test, ping, KRDMA_WIRE_PING, NULL, 0);
 	KUNIT_EXPECT_EQ(test, -EBADMSG,
@@ -680,89 +646,6 @@ static void seal_keys_are_erased_when_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kept, 0U);
 }
 
-/* ---- memory of CHUNKs ---- */
-
-static int memory_opened(struct kunit *test, const u8 *src, size_t len,
-			 u8 *plain)
-{
-	struct pair *pair = test->priv;
-
-	return krdma_seal_open_memory(pair->server, plain, src, len);
-}
-
-static void seal_memory_with_flipped_bit_is_refused(struct kunit *test)
-{
-	struct pair *pair = test->priv;
-	const size_t len = 100 + KRDMA_SEAL_TAG;
-	struct krdma_seal before;
-	u8 data[100], plain[100];
-	unsigned int bit;
-
-	memset(data, 0x5a, sizeof(data));
-	connect(test, encrypts(test));
-	krdma_seal_memory(pair->client, pair->msg, data, sizeof(data));
-	before = *pair->server;
-	memset(plain, 0, sizeof(plain));
-	for (bit = 0; bit < len * 8; bit++) {
-		flip(pair->msg, bit);
-		KUNIT_EXPECT_EQ_MSG(test, -EBADMSG,
-				    memory_opened(test, pair->msg, len, plain),
-				    "bit %u", bit);
-		flip(pair->msg, bit);
-	}
-	KUNIT_EXPECT_EQ(test, -EBADMSG,
-			memory_opened(test, pair->msg, len - 1, plain));
-	KUNIT_EXPECT_EQ(test, -EBADMSG,
-			memory_opened(test, pair->msg, KRDMA_SEAL_TAG, plain));
-	KUNIT_EXPECT_EQ(test, -EBADMSG,
-			memory_opened(test, pair->msg, KRDMA_SEAL_TAG - 1,
-				      plain));
-	KUNIT_EXPECT_NULL(test, memchr_inv(plain, 0, sizeof(plain)));
-	KUNIT_EXPECT_EQ(test, 0, memcmp(pair->server, &before, sizeof(before)));
-	KUNIT_EXPECT_EQ(test, memory_opened(test, pair->msg, len, plain), 0);
-	KUNIT_EXPECT_EQ(test, memcmp(plain, data, sizeof(data)), 0);
-}
-
-static void seal_memory_of_other_chunk_is_refused(struct kunit *test)
-{
-	struct pair *pair = test->priv;
-	u8 first[64], second[64], plain[8];
-
-	connect(test, encrypts(test));
-	krdma_seal_memory(pair->client, first, vector_text, 8);
-	krdma_seal_memory(pair->client, second, vector_text, 8);
-	KUNIT_EXPECT_EQ(test, memory_opened(test, second, 24, plain), -EBADMSG);
-	KUNIT_EXPECT_EQ(test, memory_opened(test, first, 24, plain), 0);
-	KUNIT_EXPECT_EQ(test, memory_opened(test, first, 24, plain), -EBADMSG);
-	KUNIT_EXPECT_EQ(test, memory_opened(test, second, 24, plain), 0);
-}
-
-static void seal_memory_is_opened_in_place(struct kunit *test)
-{
-	struct pair *pair = test->priv;
-
-	connect(test, encrypts(test));
-	krdma_seal_memory(pair->client, pair->msg, vector_text, 8);
-	KUNIT_EXPECT_EQ(test, memory_opened(test, pair->msg, 24, pair->msg), 0);
-	KUNIT_EXPECT_EQ(test, memcmp(pair->msg, vector_text, 8), 0);
-}
-
-/* Keys of messages and of memory differ, so neither passes for the other. */
-static void seal_memory_is_no_message(struct kunit *test)
-{
-	struct pair *pair = test->priv;
-	u8 plain[64];
-	int bytes;
-
-	connect(test, encrypts(test));
-	bytes = sealed(test, pair->msg, KRDMA_WIRE_DATA, vector_text, 8);
-	KUNIT_EXPECT_EQ(test, -EBADMSG,
-			memory_opened(test, pair->msg, bytes, plain));
-	KUNIT_EXPECT_EQ(test, -EBADMSG,
-			memory_opened(test, pair->msg + HDR, bytes - HDR,
-				      plain));
-}
-
 static struct kunit_case krdma_seal_cases[] = {
 	KUNIT_CASE_PARAM(seal_messages_match_vector, levels_gen_params),
 	KUNIT_CASE_PARAM(seal_messages_with_next_key_match_vector,
@@ -793,12 +676,6 @@ static struct kunit_case krdma_seal_cases[] = {
 	KUNIT_CASE_PARAM(seal_control_messages_follow_the_key,
 			 levels_gen_params),
 	KUNIT_CASE_PARAM(seal_keys_are_erased_when_freed, levels_gen_params),
-	KUNIT_CASE_PARAM(seal_memory_with_flipped_bit_is_refused,
-			 levels_gen_params),
-	KUNIT_CASE_PARAM(seal_memory_of_other_chunk_is_refused,
-			 levels_gen_params),
-	KUNIT_CASE_PARAM(seal_memory_is_opened_in_place, levels_gen_params),
-	KUNIT_CASE_PARAM(seal_memory_is_no_message, levels_gen_params),
 	{}
 };
 

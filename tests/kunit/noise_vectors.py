@@ -169,9 +169,8 @@ class Handshake:
 
 # ---- krdma ----
 
-START, DATA, CREDIT, PING, PONG, BYE, CHUNK, PULLED = range(1, 9)
-NAMES = {START: "START", DATA: "DATA", CREDIT: "CREDIT", PING: "PING", PONG: "PONG", BYE: "BYE", CHUNK: "CHUNK",
-         PULLED: "PULLED"}
+START, DATA, CREDIT, PING, PONG, BYE = range(1, 7)
+NAMES = {START: "START", DATA: "DATA", CREDIT: "CREDIT", PING: "PING", PONG: "PONG", BYE: "BYE"}
 REKEY_AFTER = 65536
 
 
@@ -184,13 +183,13 @@ class Half:
     """One direction of a connection."""
 
     def __init__(self, key):
-        self.key, self.bulk = key, keyed(key, b"krdma 2 bulk")
-        self.messages = self.control = self.chunks = 0
+        self.key = key
+        self.messages = self.control = 0
 
     def message(self, kind, body=b"", encrypted=True):
         """Return a sealed message."""
-        head = header(kind, len(body) if kind in (DATA, CHUNK) else 0)
-        if kind not in (START, DATA, CHUNK):
+        head = header(kind, len(body) if kind == DATA else 0)
+        if kind not in (START, DATA):
             tag = encrypt(self.key, 2**63 + self.control, head + struct.pack("<Q", self.messages), b"")
             self.control += 1
             return head + tag
@@ -201,14 +200,6 @@ class Half:
         self.messages += 1
         if self.messages % REKEY_AFTER == 0:
             self.key = rekey(self.key)
-        return out
-
-    def memory(self, data, encrypted=True):
-        """Return the sealed memory of a CHUNK."""
-        out = encrypt(self.bulk, self.chunks, b"", data) if encrypted else data + encrypt(self.bulk, self.chunks, data, b"")
-        self.chunks += 1
-        if self.chunks % REKEY_AFTER == 0:
-            self.bulk = rekey(self.bulk)
         return out
 
 
@@ -280,16 +271,13 @@ def add_messages(table, server, client):
         table.add(f"vector_{name}_data", half.message(DATA, text, encrypted))
         for kind in (PING, CREDIT):
             table.add(f"vector_{name}_{NAMES[kind].lower()}", half.message(kind))
-        table.add(f"vector_{name}_chunk", half.message(CHUNK, text, encrypted))
-        for kind in (PONG, PULLED, BYE):
+        table.add(f"vector_{name}_next", half.message(DATA, text, encrypted))
+        for kind in (PONG, BYE):
             table.add(f"vector_{name}_{NAMES[kind].lower()}", half.message(kind))
-        table.add(f"vector_{name}_memory", half.memory(text, encrypted))
-        half.messages = half.chunks = REKEY_AFTER - 1
+        half.messages = REKEY_AFTER - 1
         table.add(f"vector_{name}_last", half.message(DATA, text, encrypted))
         table.add(f"vector_{name}_rekeyed", half.message(DATA, text, encrypted))
         table.add(f"vector_{name}_rekeyed_ping", half.message(PING))
-        table.add(f"vector_{name}_last_memory", half.memory(text, encrypted))
-        table.add(f"vector_{name}_rekeyed_memory", half.memory(text, encrypted))
 
 
 def text():
@@ -309,7 +297,6 @@ def text():
     table.add("vector_server_key", keys[0])
     table.add("vector_client_key", keys[1])
     table.add("vector_client_rekeyed", rekey(keys[1]))
-    table.add("vector_client_bulk", keyed(keys[1], b"krdma 2 bulk"))
     add_messages(table, Half(keys[0]), keys[1])
     head = ["/* SPDX-License-Identifier: GPL-2.0 */", "/*", " * Expected results of the handshake and of sealed messages.",
             " * noise_vectors.py prints this file, and \"tools/check noise-vectors\" compares it.", " */"]

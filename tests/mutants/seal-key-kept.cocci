@@ -5,7 +5,6 @@
 // caught-by: kunit-uml
 // rule: krdma/seal.h#KRDMA_SEAL_REKEY
 @@
-expression count, key;
+expression half;
 @@
-- if (count % KRDMA_SEAL_REKEY == 0)
-- 	krdma_noise_rekey(key);
+- krdma_noise_rekey(half->key);
