@@ -131,20 +131,23 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 /**
  * krdma_msg_nudge - send an empty message
  * @conn: client that has sent START
- * @until: time limit in jiffies, from krdma_deadline()
  *
  * The message makes a siw peer check again for data that it has missed, see
  * KRDMA_QUIRK_MISSED_START. Without a credit nothing is sent.
  *
  * Return: 0 or -errno.
  */
-static int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
+static int krdma_msg_nudge(struct krdma_conn *conn)
 {
-	const struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
+	unsigned long flags;
+	int ret = 0;
 
-	if (!krdma_credit_may_send(&conn->sq.credit, false))
-		return 0;
-	return krdma_msg_send(conn, &hdr, "", 0, until);
+	spin_lock_irqsave(&conn->lock, flags);
+	if (krdma_credit_may_send(&conn->sq.credit, false))
+		ret = krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	/* The last one is in flight. */
+	return ret == -EBUSY ? 0 : ret;
 }
 
 /**
@@ -170,7 +173,7 @@ static int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 				      may_be_missed ? soon : until);
 		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
 			return ret;
-		ret = may_be_missed ? krdma_msg_nudge(conn, until) : 0;
+		ret = may_be_missed ? krdma_msg_nudge(conn) : 0;
 	} while (!ret && time_before(jiffies, until));
 	return ret ?: -ETIMEDOUT;
 }
@@ -331,7 +334,7 @@ static int krdma_msg_step(struct krdma_conn *conn, unsigned long until)
 	 */
 	if (!client || !krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START))
 		return 0;
-	ret = krdma_msg_nudge(conn, until);
+	ret = krdma_msg_nudge(conn);
 	if (!ret)
 		krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
 	return ret;
