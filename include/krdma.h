@@ -33,6 +33,8 @@
  *    -ENODEV: the RDMA device was removed;
  *    -EPROTO: the peer violated the protocol;
  *    -EKEYREJECTED: the peer has another key, or the handshake was changed;
+ *    -EBADMSG: a sealed message was changed, injected or repeated, or one is
+ *    missing;
  *    -ETIMEDOUT: the peer does not answer;
  *    -EACCES: the peer does not allow this access to its memory;
  *    -ENOBUFS: the peer had no receive posted;
@@ -345,8 +347,12 @@ enum krdma_poll {
  * @KRDMA_SECURITY_AUTH: both ends prove that they have the same key, before
  *	anything that the peer claims has an effect. Later messages, READs and
  *	WRITEs are as without a level: neither secret nor protected
- * @KRDMA_SECURITY_INTEGRITY: reserved, not supported yet
- * @KRDMA_SECURITY_ENCRYPT: reserved, not supported yet
+ * @KRDMA_SECURITY_INTEGRITY: in addition, each message has a tag. A message that
+ *	was changed, injected or repeated on the way ends the connection with
+ *	-EBADMSG, and is not delivered. So does the next message behind one that
+ *	was removed. There are no READs, WRITEs and
+ *	atomics, and no regions that the peer may access (-EOPNOTSUPP)
+ * @KRDMA_SECURITY_ENCRYPT: in addition, the content of messages is secret
  */
 enum krdma_security {
 	KRDMA_SECURITY_NONE = 0,
@@ -491,8 +497,8 @@ enum krdma_security {
  *	another node is set here
  *
  * @security: message mode: level of security, the same at both ends; otherwise
- *	there is no connection (-EPERM). -EOPNOTSUPP: the level is not supported.
- *	-EINVAL with KRDMA_RAW. With a level, a user has at most
+ *	there is no connection (-EPERM). -EOPNOTSUPP: KRDMA_RW with a level above
+ *	KRDMA_SECURITY_AUTH. -EINVAL with KRDMA_RAW. With a level, a user has at most
  *	KRDMA_SECURE_PRIVATE_DATA_MAX bytes of private data, or the call fails
  *	with -EINVAL
  * @keys: keys that this host shares with the peers; krdma takes its own
@@ -892,7 +898,8 @@ enum krdma_opcode {
  * @KRDMA_MEM_SG: a scatterlist that is not mapped
  * @KRDMA_MEM_REGION: a part of a region. The cheapest kind, because nothing is
  *	mapped. The owner must sync the region, see
- *	krdma_region_sync_for_device()
+ *	krdma_region_sync_for_device(). With a level that seals messages, the
+ *	processor reads the region, see krdma_region_sync_for_cpu()
  */
 enum krdma_mem {
 	KRDMA_MEM_NONE = 0,
@@ -910,8 +917,10 @@ enum krdma_mem {
  *	entries
  * @offset: KRDMA_MEM_REGION: offset in the region, in bytes
  * @virt: KRDMA_MEM_VIRT: address of the first byte
- * @pages: KRDMA_MEM_PAGES: array of @nents entries
- * @sg: KRDMA_MEM_SG: first entry of the list
+ * @pages: KRDMA_MEM_PAGES: array of @nents entries. The array must exist until
+ *	&krdma_req.done
+ * @sg: KRDMA_MEM_SG: first entry of the list, which must exist until
+ *	&krdma_req.done
  * @region: KRDMA_MEM_REGION: region of the same connection or of its domain
  */
 struct krdma_data {
@@ -948,6 +957,8 @@ struct krdma_data {
  * @follows: the entry is a part of the message that is open, but not the first
  *	part
  * @status: 0 or an errno, valid if the entry has ended
+ * @tx: buffer of a message that is being sealed, or is sealed and posted; NULL
+ *	otherwise
  */
 struct krdma_wr {
 	struct ib_cqe cqe;
@@ -966,6 +977,7 @@ struct krdma_wr {
 	bool urgent;
 	bool follows;
 	int status;
+	struct krdma_tx_buf *tx;
 };
 
 /*

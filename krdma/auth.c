@@ -126,14 +126,14 @@ bool krdma_keys_have(const struct krdma_keys *keys, const struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_keys_have, KRDMA_NS);
 
 /**
- * krdma_auth_finish - erase the state of a handshake that both ends have ended
- * @conn: open connection; no effect without a level
+ * krdma_auth_finish - erase the keys of a handshake that both ends have ended
+ * @conn: open connection; no effect without a level, or if it seals messages
  *
  * Context: process; no message of the handshake can arrive any more.
  */
 void krdma_auth_finish(struct krdma_conn *conn)
 {
-	if (!conn->auth)
+	if (!conn->auth || krdma_conn_is_sealed(conn))
 		return;
 	krdma_seal_free(conn->auth->seal);
 	conn->auth->seal = NULL;
@@ -390,9 +390,15 @@ u32 krdma_auth_extra(const struct krdma_conn *conn)
 						    KRDMA_SEAL_TAG;
 }
 
-static int krdma_auth_write_second(struct krdma_seal *seal, void *body,
+static bool krdma_auth_encrypts(const struct krdma_conn *conn)
+{
+	return conn->p.security == KRDMA_SECURITY_ENCRYPT;
+}
+
+static int krdma_auth_write_second(struct krdma_conn *conn, void *body,
 				   const void *data, u32 len)
 {
+	struct krdma_seal *seal = conn->auth->seal;
 	u8 secret[KRDMA_NOISE_KEY];
 	int ret;
 
@@ -402,7 +408,7 @@ static int krdma_auth_write_second(struct krdma_seal *seal, void *body,
 	ret = krdma_noise_write_second(&seal->noise, body, secret, data, len);
 	memzero_explicit(secret, sizeof(secret));
 	if (!ret)
-		krdma_seal_start(seal, false, false);
+		krdma_seal_start(seal, false, krdma_auth_encrypts(conn));
 	return ret;
 }
 
@@ -424,7 +430,7 @@ int krdma_auth_write(struct krdma_conn *conn, void *msg, const void *data,
 	int ret;
 
 	if (conn->cb.role == KRDMA_CLIENT_CONN) {
-		ret = krdma_auth_write_second(seal,
+		ret = krdma_auth_write_second(conn,
 					      msg + sizeof(struct krdma_wire_hdr),
 					      data, len);
 		return krdma_auth_step(conn, KRDMA_AUTH_AUTH, ret);
@@ -454,7 +460,7 @@ int krdma_auth_read(struct krdma_conn *conn, void *body, u32 *len)
 	if (!ret) {
 		*len -= KRDMA_NOISE_MSG;
 		memmove(body, body + KRDMA_NOISE_KEY, *len);
-		krdma_seal_start(seal, true, false);
+		krdma_seal_start(seal, true, krdma_auth_encrypts(conn));
 	}
 	return krdma_auth_step(conn, KRDMA_AUTH_AUTH, ret);
 }

@@ -33,7 +33,12 @@
  * @ends: addresses of both ends
  * @req: REQ as it was sent: hello, private data of the user, tag
  * @req_user_len: number of bytes of the user in @req
- * @seal: state of the handshake; erased and freed when the connection is open
+ * @seal: state of the handshake, and then the keys of the messages. Erased and
+ *	freed when the connection is open, or with the connection if its level
+ *	seals messages. krdma_seal.rx belongs to the context that takes messages
+ *	of the peer, see krdma_msg.early. krdma_conn.lock protects the counters
+ *	in krdma_seal.tx. Its key is read under krdma_tx.lock or
+ *	krdma_conn.lock, and changes under both
  * @proved: server: AUTH was valid. Written under krdma_dev.lock, see
  *	krdma_device_replace_older()
  */

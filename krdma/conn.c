@@ -376,6 +376,10 @@ void krdma_conn_log_end(struct krdma_conn *conn)
 		pr_info_ratelimited("%pISpc: handshake failed: other key or changed message, closing\n",
 				    &conn->cm.peer);
 		break;
+	case KRDMA_CAUSE_SEAL:
+		pr_info_ratelimited("%pISpc: message of %u bytes was changed, repeated or injected, or one is missing, closing\n",
+				    &conn->cm.peer, arg);
+		break;
 	case KRDMA_CAUSE_UNKNOWN:
 		pr_info_ratelimited("%pISpc: the queue pair failed, for no known reason\n",
 				    &conn->cm.peer);

@@ -29,6 +29,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "msg.h"
+#include "seal.h"
 
 /* Number of unanswered probes after which a peer counts as dead. */
 #define KRDMA_ALIVE_MISSES 3
@@ -133,7 +134,9 @@ static void krdma_control_done(struct krdma_req *req, int status)
  */
 int krdma_control_alloc(struct krdma_conn *conn)
 {
-	struct krdma_op *op = krdma_op_alloc(conn, KRDMA_CONTROLS, 0);
+	const u32 tag = krdma_conn_is_sealed(conn) ? KRDMA_SEAL_TAG : 0;
+	struct krdma_op *op = krdma_op_alloc(conn, KRDMA_CONTROLS,
+					     KRDMA_CONTROLS * tag);
 	struct krdma_req *req;
 	int ret = 0;
 
@@ -143,6 +146,12 @@ int krdma_control_alloc(struct krdma_conn *conn)
 	conn->msg->control = op;
 	while (op->n < KRDMA_CONTROLS && !ret) {
 		req = &krdma_op_add(conn, op, KRDMA_WR_CONTROL)->req;
+		if (tag)
+			req->local = (struct krdma_data){
+				.mem = KRDMA_MEM_VIRT,
+				.len = tag,
+				.virt = op->data + (op->n - 1) * tag,
+			};
 		req->done = krdma_control_done;
 		req->wr.op = NULL;
 		req->wr.reserved = true;

@@ -35,6 +35,8 @@ static void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		hello->features &= ~KRDMA_WIRE_FEATURE_PULL;
 	if (!krdma_deliver_is_wanted(conn))
 		hello->features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
+	if (krdma_conn_is_sealed(conn))
+		hello->features &= ~KRDMA_WIRE_FEATURES_ONE_SIDED;
 }
 
 /**
@@ -45,11 +47,16 @@ static void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
  */
 void krdma_msg_peer_hello(struct krdma_conn *conn)
 {
+	u32 extra = sizeof(struct krdma_wire_hdr);
 	unsigned long flags;
 
+	if (krdma_conn_is_sealed(conn)) {
+		extra = KRDMA_SEAL_EXTRA;
+		conn->hello.features &= ~KRDMA_WIRE_FEATURES_ONE_SIDED;
+	}
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->limits.part_max = min(conn->p.buf_size, conn->hello.buf_size) -
-				sizeof(struct krdma_wire_hdr);
+				extra;
 	krdma_credit_start(&conn->sq.credit, conn->hello.recv_depth);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -212,7 +219,6 @@ static int krdma_msg_prove(struct krdma_conn *conn)
 	}
 	krdma_budget_proved(conn);
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->unproved = false;
 	if (!krdma_conn_is_rw(conn)) {
 		conn->msg->start = NULL;
 		ret = recv->len ? krdma_msg_breach_locked(conn,
@@ -220,7 +226,7 @@ static int krdma_msg_prove(struct krdma_conn *conn)
 				  krdma_msg_repost_locked(conn, recv);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
-	return ret;
+	return ret ?: krdma_msg_take_early(conn);
 }
 
 /* Interval in ms at which a server checks whether an older connection is closed. */
@@ -259,6 +265,19 @@ static int krdma_msg_replace_older_wait(struct krdma_conn *conn,
 	return ret;
 }
 
+/*
+ * Return the credits of messages that came before START of this side. A START
+ * with a tag returns none.
+ */
+static void krdma_msg_return_credits(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_control_credits_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
 /**
  * krdma_msg_exchange_rest - open the connection after the peer's START
  * @conn: connection on which the peer's START has arrived; a client has sent
@@ -271,8 +290,10 @@ static int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 {
 	int ret = krdma_conn_is_rw(conn) ? krdma_rw_learn(conn) : 0;
 
-	if (!ret && conn->cb.role == KRDMA_ACCEPT_CONN)
+	if (!ret && conn->cb.role == KRDMA_ACCEPT_CONN) {
 		ret = krdma_msg_greet(conn, until);
+		krdma_msg_return_credits(conn);
+	}
 	if (!ret && krdma_conn_is_rw(conn))
 		krdma_rw_open(conn);
 	if (ret)

@@ -18,8 +18,9 @@
  *  - completion handlers: ib_drain_qp() waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them, and each caller holds a
  *    reference
- *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work
- *    and call_work: each holds a reference
+ *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work,
+ *    call_work and krdma_tx.work: each holds a reference
+ *  - a task that seals a message: krdma_tx_wait() waits for it
  *  - messages that the owner keeps: each holds a reference, and uses only the
  *    memory of the connection
  *  - the function that closes the connections of a removed RDMA device:
@@ -337,7 +338,12 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 	if (p->src)
 		memcpy(&conn->cm.src, p->src,
 		       rdma_addr_size((struct sockaddr *)p->src));
-	conn->domain = p->domain;
+	/*
+	 * The adapter would let a peer use keys of all connections with the same
+	 * PD. So a connection that seals its messages shares no PD.
+	 */
+	if (!krdma_conn_is_sealed(conn))
+		conn->domain = p->domain;
 	conn->net = p->net ?: krdma_callers_net();
 	krdma_params_forget(p);
 	krdma_conn_init_once(conn, role);

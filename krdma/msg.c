@@ -100,6 +100,24 @@ static enum dma_data_direction krdma_recv_dir(const struct krdma_conn *conn)
 	return conn->auth ? DMA_BIDIRECTIONAL : DMA_FROM_DEVICE;
 }
 
+/*
+ * Unmap a receive buffer, which may hold a message for the owner. Unmapping may
+ * copy a bounce buffer to memory. It would replace a message that was opened in
+ * place by the sealed one, so the opened message goes to the bounce buffer
+ * before.
+ */
+static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	struct ib_device *ibdev = conn->cb.pd->device;
+
+	if (krdma_conn_is_sealed(conn))
+		ib_dma_sync_single_for_device(ibdev, recv->dma,
+					      conn->p.buf_size,
+					      krdma_recv_dir(conn));
+	ib_dma_unmap_single(ibdev, recv->dma, conn->p.buf_size,
+			    krdma_recv_dir(conn));
+}
+
 static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 {
 	struct ib_sge sge = {
@@ -237,15 +255,19 @@ static int krdma_msg_on_start_locked(struct krdma_conn *conn,
 
 /*
  * Check whether the handshake of a connection with a level lets the peer send
- * this message. krdma_recv_decode() has checked the first message.
+ * this message. krdma_recv_decode() has checked the first message, and the tag
+ * of each message of a level that seals.
  */
-static bool krdma_msg_may_come(const struct krdma_msg *msg,
+static bool krdma_msg_may_come(const struct krdma_conn *conn,
 			       const struct krdma_hdr *hdr)
 {
+	const struct krdma_msg *msg = conn->msg;
+
 	if (!msg->got_start)
 		return hdr->tagged;
 	/* A client of siw sends CREDIT until START arrives, see krdma_msg_nudge(). */
-	return !msg->unproved || hdr->type == KRDMA_WIRE_CREDIT;
+	return !msg->unproved || hdr->type == KRDMA_WIRE_CREDIT ||
+	       krdma_conn_is_sealed(conn);
 }
 
 static int krdma_msg_take_locked(struct krdma_conn *conn,
@@ -255,7 +277,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->auth && !krdma_msg_may_come(msg, hdr))
+	if (conn->auth && !krdma_msg_may_come(conn, hdr))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	conn->sq.heard = true;
 	if (krdma_wire_is_free(hdr->type)) {
@@ -345,76 +367,112 @@ static int krdma_recv_decode_first(struct krdma_conn *conn,
 }
 
 /*
- * Decode the header of a received message. Return: 0; -EPROTO: invalid;
- * -EKEYREJECTED: the handshake has failed.
+ * Open a message of a level that seals, and decode its header. Return: 0;
+ * -EPROTO: the message is invalid; -EBADMSG: it is not the next one of the peer.
  */
-static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
-			     const struct ib_wc *wc)
+static int krdma_recv_open(struct krdma_conn *conn, struct krdma_recv *recv,
+			   u32 len)
+{
+	struct krdma_seal *seal = conn->auth->seal;
+	int ret = krdma_seal_open(seal, recv->buf, len);
+
+	if (ret < 0)
+		return ret;
+	ret = krdma_hdr_decode_sealed(&recv->hdr, recv->buf,
+				      sizeof(struct krdma_wire_hdr) + ret,
+				      conn->p.max_msg);
+	if (!ret && recv->hdr.type == KRDMA_WIRE_DATA &&
+	    krdma_seal_is_rekeyed(&seal->rx)) {
+		krdma_count(conn, KRDMA_COUNT_REKEYS);
+		trace_krdma_rekey(conn->stats.id, false, seal->rx.messages);
+	}
+	return ret;
+}
+
+/*
+ * Decode the header of a received message. Return: 0; -EPROTO: invalid;
+ * -EKEYREJECTED: the handshake has failed; -EBADMSG: see krdma_recv_open().
+ */
+static int krdma_recv_decode_send(struct krdma_conn *conn,
+				  struct krdma_recv *recv, u32 len)
 {
 	enum krdma_breach breach = KRDMA_BREACH_HEADER;
-	int ret = 0;
+	int ret;
 
-	recv->rx_msg.invalidated = NULL;
-	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM) {
-		recv->hdr = (struct krdma_hdr){
-			.type = KRDMA_WIRE_WRITTEN,
-			.msg_id = be32_to_cpu(wc->ex.imm_data),
-		};
-	} else if (wc->opcode != IB_WC_RECV || wc->wc_flags & IB_WC_WITH_IMM) {
-		/* krdma never sends a SEND with immediate data. */
-		breach = KRDMA_BREACH_OPCODE;
-		ret = -EPROTO;
+	if (conn->auth && !conn->msg->got_start) {
+		breach = KRDMA_BREACH_START;
+		ret = krdma_recv_decode_first(conn, recv, len);
+	} else if (krdma_conn_is_sealed(conn)) {
+		ret = krdma_recv_open(conn, recv, len);
 	} else {
-		ib_dma_sync_single_for_cpu(conn->cb.pd->device, recv->dma,
-					   wc->byte_len, krdma_recv_dir(conn));
-		if (conn->auth && !conn->msg->got_start) {
-			breach = KRDMA_BREACH_START;
-			ret = krdma_recv_decode_first(conn, recv, wc->byte_len);
-		} else {
-			ret = krdma_hdr_decode(&recv->hdr, recv->buf,
-					       wc->byte_len, conn->p.max_msg);
-		}
+		ret = krdma_hdr_decode(&recv->hdr, recv->buf, len,
+				       conn->p.max_msg);
 	}
-	if (ret == -EPROTO)
+	if (ret == -EBADMSG)
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_SEAL);
+	else if (ret == -EPROTO)
 		krdma_count(conn, KRDMA_COUNT_BREACH + breach);
 	recv->len = recv->hdr.part_len;
 	return ret;
 }
 
-static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+/* Check what the adapter says of a received message. */
+static bool krdma_recv_is_send(const struct krdma_conn *conn,
+			       const struct ib_wc *wc)
 {
-	struct krdma_recv *recv =
-		container_of(wc->wr_cqe, struct krdma_recv, cqe);
-	struct krdma_conn *conn = recv->conn;
-	struct krdma_region *region;
+	/* krdma never sends a SEND with immediate data. */
+	if (wc->opcode != IB_WC_RECV || wc->wc_flags & IB_WC_WITH_IMM)
+		return false;
+	return !(wc->wc_flags & IB_WC_WITH_INVALIDATE) ||
+	       !krdma_conn_is_sealed(conn);
+}
+
+/* As krdma_recv_decode_send(), also for a write with immediate data. */
+static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
+			     const struct ib_wc *wc)
+{
+	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM)
+		return krdma_recv_decode_send(conn, recv, wc->byte_len);
+	recv->hdr = (struct krdma_hdr){
+		.type = KRDMA_WIRE_WRITTEN,
+		.msg_id = be32_to_cpu(wc->ex.imm_data),
+	};
+	recv->len = 0;
+	return 0;
+}
+
+/*
+ * Mark the region whose key a message has invalidated. The adapter has already
+ * invalidated the key.
+ */
+static int krdma_msg_invalidate_locked(struct krdma_conn *conn,
+				       struct krdma_recv *recv, u32 rkey)
+{
+	struct krdma_region *region = krdma_region_find_rkey_locked(conn, rkey);
+
+	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
+	    recv->len != recv->hdr.msg_len ||
+	    !krdma_region_invalidated_locked(region, &recv->rx_msg))
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
+	return 0;
+}
+
+/* Take a decoded message. @wc: its completion; NULL: it was in krdma_msg.early. */
+static int krdma_msg_arrived(struct krdma_conn *conn, struct krdma_recv *recv,
+			     const struct ib_wc *wc)
+{
 	bool deliver, space;
 	unsigned long flags;
-	int ret;
+	int ret = 0;
 
-	if (wc->status != IB_WC_SUCCESS) {
-		krdma_qp_failed(conn, wc->status);
-		return;
-	}
-	/* After a protocol violation, or a false proof, ignore all messages. */
-	if (READ_ONCE(conn->error) == -EPROTO ||
-	    READ_ONCE(conn->error) == -EKEYREJECTED)
-		return;
-	ret = krdma_recv_decode(conn, recv, wc);
-	if (ret)
-		goto out;
 	spin_lock_irqsave(&conn->lock, flags);
-	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
-		/*
-		 * Mark the region whose key the message has invalidated. The
-		 * adapter has already invalidated the key.
-		 */
-		region = krdma_region_find_rkey_locked(conn,
-						       wc->ex.invalidate_rkey);
-		if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
-		    recv->len != recv->hdr.msg_len ||
-		    !krdma_region_invalidated_locked(region, &recv->rx_msg))
-			ret = krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
+	if (krdma_conn_is_sealed(conn) && recv->hdr.type != KRDMA_WIRE_AUTH) {
+		krdma_count_locked(conn, KRDMA_COUNT_OPENED, 1);
+		krdma_count_locked(conn, KRDMA_COUNT_OPENED + 1, recv->len);
 	}
+	if (wc && wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		ret = krdma_msg_invalidate_locked(conn, recv,
+						  wc->ex.invalidate_rkey);
 	ret = ret ?: krdma_msg_take_locked(conn, recv);
 	deliver = krdma_deliver_begin_locked(conn);
 	/* The message may have brought credits. */
@@ -427,14 +485,116 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_deliver_all(conn);
 	if (space)
 		krdma_space_tell(conn);
-out:
-	if (ret == -EPROTO)
-		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_MESSAGE,
-				     wc->byte_len);
-	else if (ret == -EKEYREJECTED)
-		krdma_conn_abort_for(conn, ret, KRDMA_CAUSE_AUTH, 0);
-	else if (ret)
-		krdma_conn_abort(conn, ret);
+	krdma_tx_kick(conn);
+	return ret;
+}
+
+/* End the connection because of a message of @len bytes, if @error is not 0. */
+static void krdma_msg_failed(struct krdma_conn *conn, int error, u32 len)
+{
+	if (error == -EPROTO)
+		krdma_conn_abort_for(conn, error, KRDMA_CAUSE_MESSAGE, len);
+	else if (error == -EBADMSG)
+		krdma_conn_abort_for(conn, error, KRDMA_CAUSE_SEAL, len);
+	else if (error == -EKEYREJECTED)
+		krdma_conn_abort_for(conn, error, KRDMA_CAUSE_AUTH, 0);
+	else if (error)
+		krdma_conn_abort(conn, error);
+}
+
+/*
+ * Let a message wait until AUTH has been checked. Before, there are no keys to
+ * open it. Return true if it waits. Its receive is not posted again before, so
+ * the number of receives limits the number of these messages.
+ */
+static bool krdma_msg_waits_early(struct krdma_conn *conn,
+				  struct krdma_recv *recv, u32 len)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	bool waits;
+
+	/* Pairs with krdma_msg_take_early(). */
+	if (!smp_load_acquire(&msg->unproved))
+		return false;
+	spin_lock_irqsave(&conn->lock, flags);
+	waits = msg->unproved && msg->got_start;
+	if (waits) {
+		recv->len = len;
+		list_add_tail(&recv->link, &msg->early);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return waits;
+}
+
+/**
+ * krdma_msg_take_early - take the messages that came behind a valid AUTH
+ * @conn: server with a level, whose keys are set
+ *
+ * From the return on, messages of the peer are taken as they arrive.
+ *
+ * Context: process.
+ * Return: 0, or the errno with which the connection ends.
+ */
+int krdma_msg_take_early(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+	unsigned long flags;
+	u32 len;
+	int ret;
+
+	for (;;) {
+		spin_lock_irqsave(&conn->lock, flags);
+		recv = list_first_entry_or_null(&msg->early, struct krdma_recv,
+						link);
+		if (recv)
+			list_del_init(&recv->link);
+		else
+			/* Pairs with krdma_msg_waits_early(). */
+			smp_store_release(&msg->unproved, false);
+		spin_unlock_irqrestore(&conn->lock, flags);
+		if (!recv)
+			return 0;
+		len = recv->len;
+		ret = krdma_recv_decode_send(conn, recv, len) ?:
+		      krdma_msg_arrived(conn, recv, NULL);
+		krdma_msg_failed(conn, ret, len);
+		if (ret)
+			return ret;
+	}
+}
+
+static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_recv *recv =
+		container_of(wc->wr_cqe, struct krdma_recv, cqe);
+	struct krdma_conn *conn = recv->conn;
+	int ret = READ_ONCE(conn->error);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		krdma_qp_failed(conn, wc->status);
+		return;
+	}
+	/* After a protocol violation, or a wrong tag, ignore all messages. */
+	if (ret == -EPROTO || ret == -EKEYREJECTED || ret == -EBADMSG)
+		return;
+	recv->rx_msg.invalidated = NULL;
+	ret = 0;
+	if (krdma_recv_is_send(conn, wc)) {
+		ib_dma_sync_single_for_cpu(conn->cb.pd->device, recv->dma,
+					   wc->byte_len, krdma_recv_dir(conn));
+		if (krdma_conn_is_sealed(conn) &&
+		    krdma_msg_waits_early(conn, recv, wc->byte_len))
+			return;
+	} else if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM ||
+		   krdma_conn_is_sealed(conn)) {
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_OPCODE);
+		ret = -EPROTO;
+	}
+	ret = ret ?: krdma_recv_decode(conn, recv, wc) ?:
+	      krdma_msg_arrived(conn, recv, wc);
+	krdma_msg_failed(conn, ret, wc->byte_len);
 }
 
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
@@ -769,6 +929,7 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 		return -ENOMEM;
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
+	INIT_LIST_HEAD(&msg->early);
 	msg->unproved = conn->auth && conn->cb.role == KRDMA_ACCEPT_CONN;
 	krdma_credit_init(&conn->sq.credit, conn->limits.recv_depth);
 	msg->nrecvs = conn->limits.recv_depth + conn->mode->extra_recvs;
@@ -834,12 +995,11 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	for (i = 0; msg->recvs && i < msg->nrecvs; i++) {
 		recv = &msg->recvs[i];
 		if (recv->mapped)
-			ib_dma_unmap_single(conn->cb.pd->device, recv->dma,
-					    conn->p.buf_size,
-					    krdma_recv_dir(conn));
+			krdma_recv_unmap(conn, recv);
 		recv->mapped = false;
 	}
 	krdma_control_free(conn);
+	krdma_tx_unmap(conn);
 }
 
 /**
@@ -862,7 +1022,7 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	ret = krdma_msg_alloc(conn);
 	if (ret)
 		return ret;
-	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
+	ret = krdma_req_begin(conn) ?: krdma_control_alloc(conn);
 	for (i = 0; i < conn->msg->nrecvs && !ret; i++) {
 		recv = &conn->msg->recvs[i];
 		dma = ib_dma_map_single(ibdev, recv->buf, conn->p.buf_size,

@@ -19,11 +19,13 @@ enum krdma_control {
  * struct krdma_recv - a receive buffer
  * @cqe: completion of the receive
  * @conn: connection of the buffer
- * @link: link in krdma_msg.ready while the buffer holds a part of a message
+ * @link: link in krdma_msg.ready while the buffer holds a part of a message, or
+ *	in krdma_msg.early
  * @dma: address of @buf for the device
  * @mapped: @dma is valid; krdma_conn.setup
  * @hdr: decoded header, while the buffer is on the ready list
- * @len: number of bytes of the part, without the header
+ * @len: number of bytes of the part, without the header. In krdma_msg.early:
+ *	number of received bytes
  * @buf: memory of krdma_params.buf_size bytes
  * @rx_msg: the message as the owner sees it, while the owner keeps it
  */
@@ -72,6 +74,10 @@ struct krdma_pull {
  *	AUTH
  * @unproved: server with a level: AUTH was not checked yet. Until then the peer
  *	may only send AUTH, and then CREDIT
+ * @early: level that seals: messages that arrived while @unproved was set, in
+ *	order. krdma_msg_take_early() takes them, and clears @unproved when none
+ *	is left. Until then, it is the only context that takes messages.
+ *	Afterwards the completion handler is
  * @control: internal messages: operation with a request for each enum
  *	krdma_control, which is never posted as a whole; constant
  * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
@@ -120,6 +126,7 @@ struct krdma_msg {
 	bool got_start;
 	struct krdma_recv *start;
 	bool unproved;
+	struct list_head early;
 	struct krdma_op *control;
 	unsigned int control_busy;
 	u32 bye_reason;
@@ -189,6 +196,7 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool held);
 
+int krdma_msg_take_early(struct krdma_conn *conn);
 int krdma_msg_breach_locked(struct krdma_conn *conn, enum krdma_breach breach);
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 

@@ -227,8 +227,8 @@ static int krdma_params_check_security(const struct krdma_params *p)
 	if (p->security > KRDMA_SECURITY_ENCRYPT || p->flags & KRDMA_RAW ||
 	    p->private_data_len > KRDMA_SECURE_PRIVATE_DATA_MAX)
 		return -EINVAL;
-	/* Only the messages of the handshake are sealed yet. */
-	if (p->security != KRDMA_SECURITY_AUTH)
+	/* The peer's adapter would read and write memory without a tag. */
+	if (p->security > KRDMA_SECURITY_AUTH && p->flags & KRDMA_RW)
 		return -EOPNOTSUPP;
 	/* The owner of a listener may choose the keys of each request. */
 	return p->keys || (p->ops && p->ops->keys) ? 0 : -ENOKEY;

@@ -6,7 +6,8 @@
  * A few parts of a message are queued at a time. When one of them has ended, its
  * request sends a later part, so that a message of any length needs the same
  * memory, slots and credits. The memory of the user is mapped once, for all
- * parts. It is not registered, so the peer cannot read it as in rendezvous.c.
+ * parts, or not at all if the level seals messages. It is not registered, so the
+ * peer cannot read it as in rendezvous.c.
  *
  * The context that ends the last part ends the message: it calls done() of the
  * user's request. Parts end in order, so messages do as well.
@@ -24,34 +25,53 @@
 
 static void krdma_part_done(struct krdma_req *req, int status);
 
+/*
+ * Take up to @len bytes of the rest of a message. Return the number of bytes,
+ * which is lower if their pieces are short.
+ */
+static u32 krdma_part_take(struct krdma_conn *conn, struct krdma_part *part,
+			   u32 len)
+{
+	struct krdma_span *rest = &part->parts->rest;
+	struct krdma_req *whole = part->parts->req;
+	u32 later = rest->left - len;
+
+	/* Memory that is sealed is not mapped, so it has no such pieces. */
+	if (krdma_conn_is_sealed(conn)) {
+		rest->left = later;
+		return len;
+	}
+	rest->left = len;
+	krdma_span_next(rest, part->req.few,
+			min_t(u32, KRDMA_REQ_SGES,
+			      krdma_req_max_sges(conn, whole)));
+	len -= rest->left;
+	rest->left += later;
+	return len;
+}
+
 /* Let a request send the next part of its message. */
 static int krdma_part_prepare(struct krdma_conn *conn, struct krdma_part *part)
 {
-	struct krdma_span *rest = &part->parts->rest;
+	const u32 left = part->parts->rest.left;
 	struct krdma_req *whole = part->parts->req, *req = &part->req;
-	u32 len = min(rest->left, conn->limits.part_max);
-	u32 later = rest->left - len;
 	struct krdma_hdr hdr = {
 		.type = KRDMA_WIRE_DATA,
 		.msg_len = whole->local.len,
-		.offset = whole->local.len - rest->left,
+		.offset = whole->local.len - left,
 	};
 
-	rest->left = len;
-	krdma_span_next(rest, req->few, min_t(u32, KRDMA_REQ_SGES,
-					      krdma_req_max_sges(conn, whole)));
-	/* If the pieces are short, the part is shorter than a buffer. */
-	len -= rest->left;
-	rest->left += later;
 	req->opcode = KRDMA_SEND;
-	req->local = (struct krdma_data){ .mem = whole->local.mem, .len = len };
+	req->local = whole->local;
+	req->local.len = krdma_part_take(conn, part,
+					 min(left, conn->limits.part_max));
 	req->done = krdma_part_done;
 	req->sges = req->few;
 	krdma_wr_init(&req->wr, conn, NULL, KRDMA_SEND);
-	req->wr.len = len;
+	req->wr.len = req->local.len;
 	req->wr.follows = hdr.offset;
 	krdma_hdr_encode(krdma_req_hdr(req), &hdr);
-	return krdma_req_map_hdr(conn, req);
+	return krdma_conn_is_sealed(conn) ? 0 : krdma_req_map_hdr(conn, req);
 }
 
 /* Send the next part of a message by the request of a part that has ended. */
@@ -97,7 +117,8 @@ static void krdma_part_done(struct krdma_req *req, int status)
 /**
  * krdma_parts_prepare - prepare the first parts of a message
  * @conn: connection with a QP
- * @req: request of krdma_post() whose memory is mapped
+ * @req: request of krdma_post() whose memory is mapped, unless the level seals
+ *	messages
  *
  * Context: any.
  * Return: 0, and krdma_parts_free() undoes this; -ENOMEM.

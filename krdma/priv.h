@@ -6,7 +6,8 @@
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
  * krdma_stats_lock and krdma_watch_lock nest inside all of these.
  * krdma_reconnect.lock nests inside krdma_watch_lock, and inside
- * krdma_reconnects_lock, which is for debugfs. krdma_conn.lock nests inside
+ * krdma_reconnects_lock, which is for debugfs. krdma_tx.lock nests inside all of
+ * these, and inside locks of users. krdma_conn.lock nests inside
  * everything, and no other lock of krdma is taken under it. CM callbacks run
  * under the handler mutex and therefore never take krdma_conn.setup. Everything
  * that needs krdma_conn.setup is done by the task that connects or accepts, by
@@ -235,6 +236,8 @@ enum krdma_bye {
  * @KRDMA_CAUSE_MESSAGE: the peer sent a bad message; krdma_life.cause_arg is
  *	the length of the message in bytes
  * @KRDMA_CAUSE_AUTH: the handshake of a connection with a level failed
+ * @KRDMA_CAUSE_SEAL: a sealed message was not the next one of the peer;
+ *	krdma_life.cause_arg is its number of bytes
  * @KRDMA_CAUSE_UNKNOWN: the queue pair failed, and nothing reported the reason
  */
 enum krdma_cause {
@@ -242,6 +245,7 @@ enum krdma_cause {
 	KRDMA_CAUSE_WR,
 	KRDMA_CAUSE_MESSAGE,
 	KRDMA_CAUSE_AUTH,
+	KRDMA_CAUSE_SEAL,
 	KRDMA_CAUSE_UNKNOWN,
 };
 
@@ -363,9 +367,10 @@ struct krdma_space {
  * @posters: number of contexts that map memory of requests or unmap it, plus 1
  *	until krdma_req_stop() is called
  * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
+ * @tx: state of sealing, see tx.c. NULL: the level does not seal messages
  *
  * Lock: krdma_conn.lock, except for @posters and @may_post. @max_bulk,
- * @quirk_reads and @part_cqe are constant since the QP exists.
+ * @quirk_reads, @part_cqe and @tx are constant since the QP exists.
  */
 struct krdma_sendq {
 	unsigned int avail;
@@ -393,6 +398,7 @@ struct krdma_sendq {
 	bool heard;
 	atomic_t posters;
 	bool may_post;
+	struct krdma_tx *tx;
 };
 
 /**
@@ -727,6 +733,16 @@ static inline bool krdma_conn_is_raw(const struct krdma_conn *conn)
 static inline bool krdma_conn_is_rw(const struct krdma_conn *conn)
 {
 	return conn->p.flags & KRDMA_RW;
+}
+
+/*
+ * Check whether the level seals all messages. Then the connection has no READs,
+ * WRITEs and atomics, because nothing can verify what an adapter places in
+ * memory before it is there.
+ */
+static inline bool krdma_conn_is_sealed(const struct krdma_conn *conn)
+{
+	return conn->p.security > KRDMA_SECURITY_AUTH;
 }
 
 /* Check whether the state has been KRDMA_ESTABLISHED. */

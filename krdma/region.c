@@ -76,6 +76,22 @@ krdma_region_find(const struct krdma_region *region, u64 offset)
 	return &region->mrs[low];
 }
 
+/* Return the chunk of an offset in a region, and the offset in that chunk. */
+static const struct krdma_chunk *
+krdma_region_chunk(const struct krdma_region *region, u64 offset, u32 *in)
+{
+	const struct krdma_chunk *chunk = region->chunks;
+
+	chunk += div_u64_rem(region->first + offset, region->chunk_size, in);
+	/*
+	 * Offsets in the first chunk count from the region's first byte, which
+	 * may be within a page.
+	 */
+	if (chunk == region->chunks)
+		*in -= region->first;
+	return chunk;
+}
+
 /**
  * krdma_region_pieces - count the pieces of a range of a region, one for each
  * MR
@@ -117,6 +133,35 @@ u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		in = 0;
 	}
 	return n;
+}
+
+/**
+ * krdma_region_read - copy bytes out of a region
+ * @region: region
+ * @offset: offset in the region
+ * @to: result
+ * @len: length in bytes; within the region
+ *
+ * Context: any.
+ */
+void krdma_region_read(const struct krdma_region *region, u64 offset, void *to,
+		       u32 len)
+{
+	const struct krdma_chunk *chunk;
+	u32 in, part;
+
+	if (region->vaddr) {
+		memcpy(to, region->vaddr + offset, len);
+		return;
+	}
+	chunk = krdma_region_chunk(region, offset, &in);
+	for (; len; len -= part, chunk++) {
+		part = min(len, chunk->len - in);
+		sg_pcopy_to_buffer(chunk->sgt.sgl, chunk->sgt.orig_nents, to,
+				   part, in);
+		to += part;
+		in = 0;
+	}
 }
 
 /**
@@ -220,7 +265,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 			      bool for_cpu)
 {
-	struct krdma_chunk *chunk;
+	const struct krdma_chunk *chunk;
 	u32 in, part;
 
 	if (region->coherent || !krdma_range_ok(region->size, offset, len))
@@ -228,14 +273,7 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 	/* If syncs is 0, teardown has unmapped the region. */
 	if (!refcount_inc_not_zero(&region->syncs))
 		return;
-	chunk = &region->chunks[div_u64_rem(region->first + offset,
-					    region->chunk_size, &in)];
-	/*
-	 * Offsets in the first chunk count from the region's first byte, which
-	 * may be within a page.
-	 */
-	if (chunk == region->chunks)
-		in -= region->first;
+	chunk = krdma_region_chunk(region, offset, &in);
 	for (; len; len -= part, chunk++) {
 		part = min_t(u64, len, chunk->len - in);
 		krdma_chunk_sync(region->ibdev, chunk, in, part, region->dir,

@@ -186,6 +186,8 @@ void krdma_frwrs_free(struct krdma_conn *conn);
 /* region.c */
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire);
+void krdma_region_read(const struct krdma_region *region, u64 offset, void *to,
+		       u32 len);
 u32 krdma_region_run(const struct krdma_region *region, u64 offset);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);

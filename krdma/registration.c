@@ -50,9 +50,11 @@
  */
 #define KRDMA_SHARE_TRIES 3
 
-#define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
+/* On iWARP the peer's adapter may write to a sink. */
+#define KRDMA_REGION_REMOTE (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
 			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK | \
-			     KRDMA_REMOTE_INVALIDATE | KRDMA_NO_SOURCE | \
+			     KRDMA_REMOTE_INVALIDATE)
+#define KRDMA_REGION_ACCESS (KRDMA_REGION_REMOTE | KRDMA_NO_SOURCE | \
 			     KRDMA_COHERENT | KRDMA_DOMAIN)
 
 /**
@@ -83,6 +85,8 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 
 	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
 		return -EINVAL;
+	if (krdma_conn_is_sealed(conn) && access & KRDMA_REGION_REMOTE)
+		return -EOPNOTSUPP;
 	/*
 	 * Keys of a domain serve several connections, so no peer may invalidate
 	 * one.
@@ -857,9 +861,9 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  * Context: process, may sleep. Not in callbacks that must not wait for @cb.
  * Return: region for krdma_region_put(), or an ERR_PTR: -EINVAL, also with
  * KRDMA_DOMAIN if @cb has no domain; -EOPNOTSUPP: the device has no fast
- * registration or no atomics, or @access forbids the sync or the several MRs
- * that the memory needs; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or the reason
- * for which the connection ended.
+ * registration or no atomics, the level of @cb forbids @access, or @access
+ * forbids the sync or the several MRs that the memory needs; -ENOMEM; -ENOTCONN;
+ * -ETIMEDOUT; -EINTR; or the reason for which the connection ended.
  */
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access)

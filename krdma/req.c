@@ -24,18 +24,21 @@ static bool krdma_req_is_atomic(const struct krdma_req *req)
 	return req->opcode == KRDMA_FETCH_ADD || req->opcode == KRDMA_CMP_SWAP;
 }
 
-/* Check whether a message is longer than the peer's receive buffers. */
+/*
+ * Check whether a message is longer than the peer's receive buffers. Internal
+ * messages are not. They are prepared before the size of these buffers is known.
+ */
 static bool krdma_req_is_in_parts(const struct krdma_conn *conn,
 				  const struct krdma_req *req)
 {
-	return krdma_req_is_message(req) &&
+	return krdma_req_is_message(req) && !req->wr.reserved &&
 	       req->local.len > conn->limits.part_max;
 }
 
 static bool krdma_req_has_hdr(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
-	return (krdma_req_is_message(req) &&
+	return (krdma_req_is_message(req) && !krdma_req_is_sealed(conn, req) &&
 		!krdma_req_is_in_parts(conn, req)) ||
 	       krdma_req_tells_after(conn, req);
 }
@@ -103,6 +106,8 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	if (req->opcode >= KRDMA_OPCODES || !req->done ||
 	    req->flags & ~(u32)KRDMA_REQ_FLAGS || !krdma_data_ok(local))
 		return -EINVAL;
+	if (krdma_conn_is_sealed(conn) && req->opcode != KRDMA_SEND)
+		return -EOPNOTSUPP;
 	/*
 	 * The header of a message is a member of the request, and is mapped by
 	 * its linear address.
@@ -256,6 +261,37 @@ static int krdma_req_map_data(struct krdma_conn *conn, struct krdma_req *req)
 	return ret;
 }
 
+/* Check whether a piece of memory can be read, and count its bytes. */
+static bool krdma_piece_ok(const struct page *page, u32 len, u64 *total)
+{
+	*total += len;
+	return len && krdma_dma_page_ok(page);
+}
+
+/* Check whether the pieces of memory add up to its length. */
+static bool krdma_data_adds_up(const struct krdma_data *data)
+{
+	struct scatterlist *sg;
+	bool ok = true;
+	u64 total = 0;
+	u32 i;
+
+	switch (data->mem) {
+	case KRDMA_MEM_PAGES:
+		for (i = 0; i < data->nents && ok; i++)
+			ok = krdma_piece_ok(data->pages[i].bv_page,
+					    data->pages[i].bv_len, &total);
+		break;
+	case KRDMA_MEM_SG:
+		for_each_sg(data->sg, sg, data->nents, i)
+			ok &= krdma_piece_ok(sg_page(sg), sg->length, &total);
+		break;
+	default:
+		return true;
+	}
+	return ok && total == data->len;
+}
+
 /**
  * krdma_req_unmap - undo krdma_req_prepare()
  * @conn: connection with a QP
@@ -346,10 +382,27 @@ void krdma_req_done(struct krdma_req *req)
 	krdma_op_put(op);
 }
 
+/*
+ * Prepare a message that is sealed. Nothing is mapped: tx.c copies the message
+ * to a buffer when it seals it.
+ */
+static int krdma_req_prepare_sealed(struct krdma_conn *conn,
+				    struct krdma_req *req)
+{
+	if (!krdma_data_adds_up(&req->local))
+		return -EINVAL;
+	/* Each part of a message walks over the pieces before it. */
+	if (req->local.nents > U16_MAX)
+		return -E2BIG;
+	req->wr.slots = 1;
+	return krdma_req_is_in_parts(conn, req) ?
+	       krdma_parts_prepare(conn, req) : 0;
+}
+
 /**
  * krdma_req_prepare - map the memory of a request, and count its slots
  * @conn: connection with a QP
- * @req: request. Its krdma_req.wr is initialized
+ * @req: request. Its krdma_req.wr and its header are initialized
  *
  * A message or an atomic must be one work request, and all work requests must
  * fit into the send queue at once. A message of krdma_post() that is longer than
@@ -372,6 +425,8 @@ int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	req->is_inline = false;
 	if (req->opcode >= KRDMA_OPCODES)
 		return 0;
+	if (krdma_req_is_sealed(conn, req))
+		return krdma_req_prepare_sealed(conn, req);
 	/* The driver copies inline data when they are posted. */
 	if (krdma_req_is_message(req))
 		len += sizeof(req->hdr);
@@ -481,7 +536,9 @@ int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
  * With KRDMA_NOWAIT the call fails if there is no room. A chain with
  * KRDMA_NOWAIT needs room for the bytes of its first request, and slots and
  * credits for all its requests. A message that is sent in parts counts as up to
- * 8 requests. On siw requests are also queued while they wait
+ * 8 requests. With a level that seals messages, such a chain has at most 16 of
+ * them, or &krdma_params.send_depth, and the call also fails while another
+ * message is being sealed. On siw requests are also queued while they wait
  * for earlier READs, whatever flag is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
@@ -492,7 +549,8 @@ int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
  * -EMSGSIZE: a request exceeds the peer's memory, or a message is longer than
  * the peer accepts; -E2BIG: a request's memory has too many pieces, a message continues
  * in a second MR (on siw, 1 MiB each), or there is never room for the chain;
- * -EOPNOTSUPP: the device or the peer does not support the request; -EAGAIN:
+ * -EOPNOTSUPP: the device, the peer or the level of security does not support the
+ * request; -EAGAIN:
  * there is no room, and &krdma_ops.write_space is called when there is;
  * -ENOMEM; -ENOTCONN; or the reason for which the connection ended. On error no
  * @done is called.

@@ -159,7 +159,8 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	    iov_iter_single_seg_count(iter) == length) {
 		/* One entry contains all bytes. */
 		src.buffer = iter->kvec->iov_base + iter->iov_offset;
-	} else if (length >= conn->p.pull_min &&
+	} else if (conn->hello.features & KRDMA_WIRE_FEATURE_PULL &&
+		   length >= conn->p.pull_min &&
 		   length <= conn->hello.max_msg) {
 		/*
 		 * The peer must read the message by RDMA READs. Copy it into

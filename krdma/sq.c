@@ -32,6 +32,9 @@
  * an operation, are signalled. A completion ends all requests before it. For
  * the exceptions see quirks.c.
  *
+ * With a level that seals messages, tx.c calls krdma_req_kick_sealed_locked(),
+ * and nothing else takes requests from the lists.
+ *
  * An entry (struct krdma_wr) stands for all work requests of a request. A
  * posted entry is on krdma_conn.sq.posted, in the order of the send queue. A
  * completion or the drain takes it off this list. The context that takes an
@@ -42,6 +45,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
+#include "auth.h"
 #include "region.h"
 #include "span.h"
 #include "sq.h"
@@ -114,7 +118,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 	if (conn->limits.max_send_sge < 2 || !conn->limits.max_read_sge)
 		return -EOPNOTSUPP;
 	conn->limits.max_map = krdma_dma_max(conn->cb.pd->device);
-	return krdma_quirk_reads_alloc(conn);
+	return krdma_quirk_reads_alloc(conn) ?: krdma_tx_alloc(conn);
 }
 
 /**
@@ -125,6 +129,7 @@ void krdma_req_free(struct krdma_conn *conn)
 {
 	kfree(conn->sq.batch);
 	krdma_quirk_reads_free(conn);
+	krdma_tx_free(conn);
 }
 
 /**
@@ -287,13 +292,12 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 }
 
 /*
- * Fill in the header of a message, and add it to a work request. A message is
- * open until its last part is posted. If the part is a CHUNK, the message stays
- * open until the peer has answered by PULLED, see krdma_push_pulled_locked().
+ * Fill in the header of a message. A message is open until its last part is
+ * posted. If the part is a CHUNK, the message stays open until the peer has
+ * answered by PULLED, see krdma_push_pulled_locked().
  */
-static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
-				       struct krdma_req *req,
-				       struct ib_send_wr *wr)
+static void krdma_req_fill_hdr_locked(struct krdma_conn *conn,
+				      struct krdma_req *req)
 {
 	struct krdma_wire_hdr *hdr = krdma_req_hdr(req);
 	struct krdma_sendq *sq = &conn->sq;
@@ -301,8 +305,10 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 	bool last;
 
 	if (hdr->version == KRDMA_WIRE_VERSION_LEVEL) {
-		/* A tag covers the header, which must not change. */
+		/* AUTH or START: a tag covers the header, which must not change. */
 		krdma_credit_use(&sq->credit);
+		if (sq->tx && hdr->type == KRDMA_WIRE_START)
+			krdma_tx_posted_locked(conn, hdr->type, 0);
 	} else if (!krdma_wire_is_free(hdr->type)) {
 		credits = krdma_credit_take(&sq->credit);
 		hdr->credits = cpu_to_le16(credits);
@@ -327,6 +333,18 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 		   hdr->type == KRDMA_WIRE_AUTH) {
 		WRITE_ONCE(sq->greeted, true);
 	}
+	if (sq->tx)
+		hdr->version = KRDMA_WIRE_VERSION_LEVEL;
+}
+
+/* Fill in the header of a message, and add it to a work request. */
+static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
+				       struct krdma_req *req,
+				       struct ib_send_wr *wr)
+{
+	krdma_req_fill_hdr_locked(conn, req);
+	if (conn->sq.tx && req->wr.reserved)
+		krdma_tx_seal_control_locked(conn, req);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
 		.length = sizeof(req->hdr),
@@ -516,7 +534,8 @@ static enum krdma_turn krdma_req_turn_locked(struct krdma_conn *conn,
 	 * cross the limit.
 	 */
 	if (conn->sq.avail < req->wr.slots ||
-	    (req->wr.bulk && conn->sq.bulk >= conn->sq.max_bulk))
+	    (req->wr.bulk && conn->sq.bulk >= conn->sq.max_bulk) ||
+	    !krdma_tx_has_room_locked(conn, krdma_req_is_sealed(conn, req)))
 		return KRDMA_TURN_STOP;
 	if (read && !krdma_reads_fit_locked(conn, &req->wr))
 		return req->wr.urgent ? KRDMA_TURN_NEXT : KRDMA_TURN_STOP;
@@ -548,6 +567,15 @@ static void krdma_req_leave_locked(struct krdma_conn *conn,
 	if (kwr->op)
 		/* Pairs with krdma_op_is_posted(). */
 		smp_store_release(&kwr->op->queued, kwr->op->queued - 1);
+}
+
+/* Take what a message needs before tx.c seals it. It stays in pending. */
+static void krdma_req_begin_sealed_locked(struct krdma_conn *conn,
+					  struct krdma_req *req)
+{
+	WRITE_ONCE(conn->sq.avail, conn->sq.avail - req->wr.slots);
+	krdma_req_fill_hdr_locked(conn, req);
+	krdma_tx_take_locked(conn, req);
 }
 
 /*
@@ -583,6 +611,10 @@ static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
 			return false;
 		}
+		if (krdma_req_is_sealed(conn, req)) {
+			krdma_req_begin_sealed_locked(conn, req);
+			return false;
+		}
 		/* Move the request to the send queue. */
 		kick->n += kwr->slots;
 		list_move_tail(&kwr->link, &sq->posted);
@@ -607,9 +639,21 @@ static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 	return true;
 }
 
+static void krdma_req_kick_lists_locked(struct krdma_conn *conn)
+{
+	struct krdma_kick kick = { .held = conn->sq.open };
+
+	lockdep_assert_held(&conn->lock);
+	if (list_empty(&conn->sq.urgent) ||
+	    krdma_req_kick_list_locked(conn, &conn->sq.urgent, &kick))
+		krdma_req_kick_list_locked(conn, &conn->sq.pending, &kick);
+	krdma_batch_flush_locked(conn);
+}
+
 /**
  * krdma_req_kick_locked - post the requests that there is room for
- * @conn: connection
+ * @conn: connection. With a level that seals messages, nothing is posted, and
+ *	the caller must call krdma_tx_kick() after it has released the lock
  *
  * Stops after the request with which the number of work requests reaches
  * KRDMA_KICK_MAX. The last work request is signalled, so its completion posts
@@ -619,13 +663,56 @@ static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
  */
 void krdma_req_kick_locked(struct krdma_conn *conn)
 {
-	struct krdma_kick kick = { .held = conn->sq.open };
+	if (!conn->sq.tx)
+		krdma_req_kick_lists_locked(conn);
+}
+
+/**
+ * krdma_req_kick_sealed_locked - post the requests before the next message, and
+ * take what this message needs
+ * @conn: connection with a level that seals messages
+ *
+ * The caller seals the message that krdma_tx_take_locked() has got. Without such
+ * a call there is no message, or no room for it.
+ *
+ * Context: any, krdma_tx.lock and @conn->lock held.
+ */
+void krdma_req_kick_sealed_locked(struct krdma_conn *conn)
+{
+	krdma_req_kick_lists_locked(conn);
+}
+
+/**
+ * krdma_req_post_sealed_locked - post a message that is sealed now
+ * @conn: connection with a level that seals messages
+ * @req: request that krdma_tx_take_locked() has got
+ * @sge: the sealed message
+ *
+ * After the end of the connection, the request stays in pending, and
+ * krdma_req_end() ends it.
+ *
+ * Context: any, krdma_tx.lock and @conn->lock held.
+ */
+void krdma_req_post_sealed_locked(struct krdma_conn *conn,
+				  struct krdma_req *req,
+				  const struct ib_sge *sge)
+{
+	struct ib_rdma_wr *wr;
 
 	lockdep_assert_held(&conn->lock);
-	if (list_empty(&conn->sq.urgent) ||
-	    krdma_req_kick_list_locked(conn, &conn->sq.urgent, &kick))
-		krdma_req_kick_list_locked(conn, &conn->sq.pending, &kick);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return;
+	krdma_tx_posted_locked(conn, krdma_req_hdr(req)->type, req->local.len);
+	list_move_tail(&req->wr.link, &conn->sq.posted);
+	krdma_req_leave_locked(conn, &req->wr);
+	wr = krdma_batch_add_locked(conn, req);
+	wr->wr.sg_list[wr->wr.num_sge++] = *sge;
+	conn->sq.batch->nsges++;
+	wr->wr.wr_cqe = &req->wr.cqe;
 	krdma_batch_flush_locked(conn);
+	/* A task may wait until its part is posted, see krdma_op_wait_posted(). */
+	if (req->wr.op)
+		krdma_conn_wake(conn);
 }
 
 /**
@@ -660,7 +747,7 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 		    !krdma_req_takes_credit(krdma_req(kwr)))
 			return false;
 	return !need->sends ||
-	       (!conn->sq.open &&
+	       (!conn->sq.open && krdma_tx_has_room_locked(conn, need->sends) &&
 		krdma_credit_may_send_n(&conn->sq.credit, need->sends));
 }
 
@@ -685,7 +772,8 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 	}
 	if (need.requests > KRDMA_PENDING_MAX ||
 	    (need.nowait && (need.slots > conn->limits.send_depth ||
-			     need.sends >= conn->hello.recv_depth)))
+			     need.sends >= conn->hello.recv_depth ||
+			     !krdma_tx_fits(conn, need.sends))))
 		return -E2BIG;
 	if (conn->sq.npending + need.requests <= KRDMA_PENDING_MAX &&
 	    (!need.nowait || krdma_req_have_need_locked(conn, &need)))
@@ -796,6 +884,8 @@ int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 	space = (op || first->wr.follows) && conn->sq.space.wanted &&
 		krdma_space_begin_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	if (!ret)
+		krdma_tx_kick(conn);
 	if (bh)
 		local_bh_enable();
 	if (space)
@@ -839,6 +929,9 @@ static void krdma_req_take_back_locked(struct krdma_conn *conn,
 	list_for_each_entry_safe(kwr, next, list, link) {
 		if (op ? kwr->op != op : !kwr->late)
 			continue;
+		/* The message is being sealed, and is posted next. */
+		if (kwr->tx)
+			continue;
 		list_move_tail(&kwr->link, over);
 		kwr->status = error;
 		krdma_wr_end_locked(conn, kwr);
@@ -880,6 +973,7 @@ bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error)
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_tx_kick(conn);
 	krdma_wr_finish(&over);
 	if (space)
 		krdma_space_tell(conn);
@@ -941,6 +1035,7 @@ void krdma_req_end(struct krdma_conn *conn)
 	int unsaid = 0;
 
 	lockdep_assert_held(&conn->setup);
+	krdma_tx_wait(conn);
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->sq.chunk = NULL;
 	/*
@@ -1062,6 +1157,7 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 		if (!kwr->reserved)
 			WRITE_ONCE(conn->sq.avail,
 				   conn->sq.avail + kwr->slots);
+		krdma_tx_release_locked(conn, kwr);
 		if (kwr->bulk)
 			conn->sq.bulk -= kwr->len;
 	}
@@ -1114,6 +1210,7 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_tx_kick(conn);
 	krdma_wr_finish(&over);
 	if (space)
 		krdma_space_tell(conn);

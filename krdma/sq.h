@@ -79,7 +79,8 @@ struct krdma_part {
 
 /**
  * struct krdma_parts - parts of a message of krdma_post()
- * @req: request of the user, whose memory is mapped
+ * @req: request of the user, whose memory is mapped, unless the level seals
+ *	messages
  * @rest: bytes of which no part was made yet
  * @left: number of parts that have not ended
  * @error: errno of the first part that failed
@@ -149,6 +150,20 @@ static inline bool krdma_req_tells_after(const struct krdma_conn *conn,
 	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
 }
 
+/*
+ * Check whether a message must be sealed when it is posted. AUTH and START are
+ * not, because they have got their tags before, and internal messages have
+ * tags of their own, see krdma_tx_seal_control_locked().
+ */
+static inline bool krdma_req_is_sealed(const struct krdma_conn *conn,
+				       const struct krdma_req *req)
+{
+	const struct krdma_wire_hdr *hdr = (const void *)req->hdr;
+
+	return krdma_conn_is_sealed(conn) && krdma_req_is_message(req) &&
+	       hdr->type == KRDMA_WIRE_DATA;
+}
+
 /* op.c */
 struct krdma_op *krdma_op_alloc(struct krdma_conn *conn, u32 n, u32 len);
 struct krdma_call *krdma_op_add(struct krdma_conn *conn, struct krdma_op *op,
@@ -188,6 +203,10 @@ void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
+void krdma_req_kick_sealed_locked(struct krdma_conn *conn);
+void krdma_req_post_sealed_locked(struct krdma_conn *conn,
+				  struct krdma_req *req,
+				  const struct ib_sge *sge);
 int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 		      struct krdma_op *op);
 bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
@@ -196,6 +215,20 @@ int krdma_req_post_reserved_locked(struct krdma_conn *conn,
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   struct krdma_op *op, u8 kind);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
+
+/* tx.c */
+int krdma_tx_alloc(struct krdma_conn *conn);
+void krdma_tx_unmap(struct krdma_conn *conn);
+void krdma_tx_free(struct krdma_conn *conn);
+void krdma_tx_wait(struct krdma_conn *conn);
+bool krdma_tx_has_room_locked(const struct krdma_conn *conn, u32 messages);
+bool krdma_tx_fits(const struct krdma_conn *conn, u32 messages);
+void krdma_tx_take_locked(struct krdma_conn *conn, struct krdma_req *req);
+void krdma_tx_release_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
+void krdma_tx_seal_control_locked(struct krdma_conn *conn,
+				  struct krdma_req *req);
+void krdma_tx_posted_locked(struct krdma_conn *conn, u8 type, u32 len);
+void krdma_tx_kick(struct krdma_conn *conn);
 
 /* write_space.c */
 void krdma_space_refused_locked(struct krdma_conn *conn,

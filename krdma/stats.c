@@ -72,6 +72,7 @@ static const char * const krdma_breach_names[KRDMA_BREACHES] = {
 	[KRDMA_BREACH_START]	= "start",
 	[KRDMA_BREACH_SEQUENCE]	= "sequence",
 	[KRDMA_BREACH_KEY]	= "key",
+	[KRDMA_BREACH_SEAL]	= "seal",
 };
 
 static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
@@ -100,6 +101,7 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 };
 
 static const char * const krdma_refused_names[] = { "key", "security" };
+static const char * const krdma_seal_names[] = { "messages", "bytes" };
 static const char * const krdma_spin_names[] = { "paid", "vain" };
 
 /*
@@ -137,6 +139,9 @@ static const struct krdma_family {
 	{ "chunks_pulled", KRDMA_COUNT_PULLED, 1 },
 	{ "writes_told", KRDMA_COUNT_WRITTEN, 1 },
 	{ "alive_misses", KRDMA_COUNT_ALIVE_MISSES, 1 },
+	{ "sealed", KRDMA_COUNT_SEALED, 2, krdma_seal_names },
+	{ "opened", KRDMA_COUNT_OPENED, 2, krdma_seal_names },
+	{ "rekeys", KRDMA_COUNT_REKEYS, 1 },
 	{ "spins", KRDMA_COUNT_SPINS, 2, krdma_spin_names },
 	{ "wc", KRDMA_COUNT_WC, KRDMA_WC_STATUSES, krdma_wc_names },
 	{ "protocol_error", KRDMA_COUNT_BREACH, KRDMA_BREACHES,
@@ -181,6 +186,7 @@ enum krdma_why krdma_stats_why(int error)
 	case -ENODEV:
 		return KRDMA_WHY_DEVICE;
 	case -EPROTO:
+	case -EBADMSG:
 	case -EPROTONOSUPPORT:
 	case -EPROTOTYPE:
 		return KRDMA_WHY_PROTOCOL;

@@ -64,6 +64,8 @@ enum krdma_why {
  *	sequence
  * @KRDMA_BREACH_KEY: a message invalidated an invalid key, a key that was
  *	invalidated before, or any key without being a whole message of the user
+ * @KRDMA_BREACH_SEAL: a sealed message was changed, repeated or injected, or one
+ *	before it is missing
  * @KRDMA_BREACHES: number of kinds
  */
 enum krdma_breach {
@@ -74,6 +76,7 @@ enum krdma_breach {
 	KRDMA_BREACH_START,
 	KRDMA_BREACH_SEQUENCE,
 	KRDMA_BREACH_KEY,
+	KRDMA_BREACH_SEAL,
 	KRDMA_BREACHES,
 };
 
@@ -127,6 +130,9 @@ enum krdma_counter {
 	KRDMA_COUNT_PULLED,
 	KRDMA_COUNT_WRITTEN,
 	KRDMA_COUNT_ALIVE_MISSES,
+	KRDMA_COUNT_SEALED, /* two counters: messages, and bytes behind headers */
+	KRDMA_COUNT_OPENED = KRDMA_COUNT_SEALED + 2, /* as KRDMA_COUNT_SEALED */
+	KRDMA_COUNT_REKEYS = KRDMA_COUNT_OPENED + 2, /* new keys, both directions */
 	KRDMA_COUNT_SPINS, /* two counters: successful and failed polling */
 	KRDMA_COUNT_WC = KRDMA_COUNT_SPINS + 2, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,

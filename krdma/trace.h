@@ -174,6 +174,23 @@ TRACE_EVENT(krdma_auth,
 		  __entry->key)
 );
 
+TRACE_EVENT(krdma_rekey,
+	TP_PROTO(u32 id, bool sent, u64 messages),
+	TP_ARGS(id, sent, messages),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(bool, sent)
+		__field(u64, messages)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->sent = sent;
+		__entry->messages = messages;
+	),
+	TP_printk("conn=%u %s after=%llu", __entry->id,
+		  __entry->sent ? "send" : "receive", __entry->messages)
+);
+
 TRACE_EVENT(krdma_wc_failed,
 	TP_PROTO(u32 id, u32 status),
 	TP_ARGS(id, status),

@@ -258,6 +258,28 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 	}
 }
 
+static int krdma_hdr_decode_as(struct krdma_hdr *hdr, const void *data,
+			       size_t len, u32 max_msg, u8 version)
+{
+	const struct krdma_wire_hdr *wire = data;
+	struct krdma_hdr h;
+
+	if (len < sizeof(*wire) || wire->version != version)
+		return -EPROTO;
+	h = (struct krdma_hdr){
+		.type = wire->type,
+		.credits = le16_to_cpu(wire->credits),
+		.msg_len = le32_to_cpu(wire->msg_len),
+		.msg_id = le32_to_cpu(wire->msg_id),
+		.offset = le32_to_cpu(wire->offset),
+	};
+	len -= sizeof(*wire);
+	if (!krdma_hdr_fields_ok(&h, wire + 1, len, max_msg))
+		return -EPROTO;
+	*hdr = h;
+	return 0;
+}
+
 /**
  * krdma_hdr_decode - decode the header of a received message
  * @hdr: result
@@ -273,23 +295,25 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg)
 {
-	const struct krdma_wire_hdr *wire = data;
-	struct krdma_hdr h;
+	return krdma_hdr_decode_as(hdr, data, len, max_msg, KRDMA_WIRE_VERSION);
+}
 
-	if (len < sizeof(*wire) || wire->version != KRDMA_WIRE_VERSION)
-		return -EPROTO;
-	h = (struct krdma_hdr){
-		.type = wire->type,
-		.credits = le16_to_cpu(wire->credits),
-		.msg_len = le32_to_cpu(wire->msg_len),
-		.msg_id = le32_to_cpu(wire->msg_id),
-		.offset = le32_to_cpu(wire->offset),
-	};
-	len -= sizeof(*wire);
-	if (!krdma_hdr_fields_ok(&h, wire + 1, len, max_msg))
-		return -EPROTO;
-	*hdr = h;
-	return 0;
+/**
+ * krdma_hdr_decode_sealed - decode the header of a sealed message
+ * @hdr: result
+ * @data: bytes of the message after krdma_seal_open()
+ * @len: number of bytes of @data
+ * @max_msg: length in bytes of the longest message that this side accepts
+ *
+ * As krdma_hdr_decode().
+ *
+ * Return: 0, or -EPROTO if the message is invalid.
+ */
+int krdma_hdr_decode_sealed(struct krdma_hdr *hdr, const void *data, size_t len,
+			    u32 max_msg)
+{
+	return krdma_hdr_decode_as(hdr, data, len, max_msg,
+				   KRDMA_WIRE_VERSION_LEVEL);
 }
 
 /**

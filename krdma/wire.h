@@ -73,6 +73,9 @@ enum krdma_wire_mode {
 				   KRDMA_WIRE_FEATURE_PULL | \
 				   KRDMA_WIRE_FEATURE_WRITTEN | \
 				   KRDMA_WIRE_FEATURE_INV)
+#define KRDMA_WIRE_FEATURES_ONE_SIDED (KRDMA_WIRE_FEATURE_PULL | \
+				       KRDMA_WIRE_FEATURE_WRITTEN | \
+				       KRDMA_WIRE_FEATURE_INV)
 #define KRDMA_WIRE_CONTROL_RECVS  4
 #define KRDMA_WIRE_PULLED_RECVS	  1
 
@@ -320,6 +323,8 @@ int krdma_rej_errno(u8 reason);
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg);
+int krdma_hdr_decode_sealed(struct krdma_hdr *hdr, const void *data, size_t len,
+			    u32 max_msg);
 int krdma_hdr_decode_tagged(struct krdma_hdr *hdr, const void *data, size_t len,
 			    u8 type);
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);

@@ -83,9 +83,14 @@ static void params_of_security_are_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
 	p.flags = 0;
 	p.security = KRDMA_SECURITY_INTEGRITY;
-	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
 	p.security = KRDMA_SECURITY_ENCRYPT;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
+	p.flags = KRDMA_RW;
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EOPNOTSUPP);
+	p.security = KRDMA_SECURITY_AUTH;
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), 0);
+	p.flags = 0;
 	p.security = KRDMA_SECURITY_ENCRYPT + 1;
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&p), -EINVAL);
 	p.security = KRDMA_SECURITY_AUTH;

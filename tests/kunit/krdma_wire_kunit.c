@@ -432,6 +432,29 @@ static void header_round_trip_is_equal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr.offset, good_hdr.offset);
 }
 
+/* A sealed message has version 2, and the same fields. */
+static void header_of_sealed_message_has_version_2(struct kunit *test)
+{
+	u8 bytes[HDR_LEN] = {};
+	struct krdma_hdr hdr;
+
+	krdma_hdr_encode((void *)bytes, &good_hdr);
+	KUNIT_EXPECT_EQ(test, -EPROTO, krdma_hdr_decode_sealed(&hdr, bytes,
+							       HDR_LEN, MAX_MSG));
+	bytes[0] = 2;
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			krdma_hdr_decode(&hdr, bytes, HDR_LEN, MAX_MSG));
+	KUNIT_ASSERT_EQ(test, 0, krdma_hdr_decode_sealed(&hdr, bytes, HDR_LEN,
+							 MAX_MSG));
+	KUNIT_EXPECT_EQ(test, hdr.type, good_hdr.type);
+	KUNIT_EXPECT_EQ(test, hdr.part_len, 200U);
+	KUNIT_EXPECT_FALSE(test, hdr.tagged);
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			krdma_hdr_decode_sealed(&hdr, bytes, 15, MAX_MSG));
+	KUNIT_EXPECT_EQ(test, -EPROTO, krdma_hdr_decode_sealed(&hdr, bytes,
+							       HDR_LEN, 100));
+}
+
 static const struct krdma_wire_case hdr_cases[] = {
 	{ "good", 0, 0, 0, 0, 0 },
 	{ "empty", 0, 0, 0, 1, -EPROTO },
@@ -773,6 +796,7 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE(header_with_tag_decodes_only_itself),
 	KUNIT_CASE(header_encodes_documented_bytes),
 	KUNIT_CASE(header_round_trip_is_equal),
+	KUNIT_CASE(header_of_sealed_message_has_version_2),
 	KUNIT_CASE_PARAM(data_decode_checks_each_field, hdr_gen_params),
 	KUNIT_CASE_PARAM(credit_decode_accepts_credits_only, bare_gen_params),
 	KUNIT_CASE_PARAM(ping_and_pong_accept_no_fields, empty_gen_params),

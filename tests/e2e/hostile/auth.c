@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The handshake of krdma, made by a hostile peer. The peer may have the right key
- * or another one, and may change its messages. It uses the sources of krdma that
- * KUnit compares with published results. server.c has the part of a server.
+ * The handshake of krdma, made by a hostile peer, and its sealed messages. The peer
+ * may have the right key or another one, and may change its messages. It uses the
+ * sources of krdma that KUnit compares with published results. server.c has the
+ * part of a server.
  */
 #include <crypto/curve25519.h>
 #include <linux/kernel.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "priv.h"
 #include "../../../krdma/noise.c"
 #include "../../../krdma/door.c"
+#include "../../../krdma/seal.c"
 
 /* The last AUTH that hostile_step_auth() has made. */
 static u8 hostile_last_auth[sizeof(struct krdma_wire_hdr) + KRDMA_NOISE_MSG];
@@ -23,6 +26,11 @@ int hostile_change_parse(struct hostile_change *change, char *args)
 	while ((word = strsep(&args, ":"))) {
 		if (!strcmp(word, "again"))
 			change->again = true;
+		else if (!strcmp(word, "drop"))
+			change->drops = true;
+		else if (!strncmp(word, "ahead=", 6) &&
+			 !kstrtou64(word + 6, 0, &change->ahead))
+			continue;
 		else if (!strncmp(word, "flip=", 5))
 			change->flips = !kstrtou32(word + 5, 0, &change->flip);
 		else if (!strncmp(word, "point=", 6))
@@ -101,23 +109,32 @@ static int hostile_make_auth(struct hostile_session *s, char letter)
 	};
 	u8 rep[KRDMA_RAW_REPLY_DATA_MAX] = {}, secret[KRDMA_NOISE_KEY];
 	const struct krdma_wire_hello *hello = (void *)rep;
-	struct krdma_noise noise;
+	struct krdma_noise *noise;
 	const u8 *msg;
 	int ret;
 
+	if (!s->seal)
+		s->seal = krdma_seal_alloc(GFP_KERNEL);
+	if (!s->seal)
+		return -ENOMEM;
+	noise = &s->seal->noise;
 	krdma_peer_private_data(s->cb, rep, sizeof(rep));
-	ret = hostile_begin(s, &noise, letter, hello);
+	ret = hostile_begin(s, noise, letter, hello);
 	if (ret)
 		return ret;
 	msg = rep + sizeof(*hello) + hello->user_len;
 	/* With another key the tag is wrong, and AUTH is made nevertheless. */
-	if (krdma_noise_read_first(&noise, NULL, msg, KRDMA_NOISE_MSG))
-		memcpy(noise.remote, msg, KRDMA_NOISE_KEY);
+	if (krdma_noise_read_first(noise, NULL, msg, KRDMA_NOISE_MSG))
+		memcpy(noise->remote, msg, KRDMA_NOISE_KEY);
 	curve25519_generate_secret(secret);
 	memcpy(hostile_last_auth, &hdr, sizeof(hdr));
-	return krdma_noise_write_second(&noise,
-					hostile_last_auth + sizeof(hdr),
-					secret, NULL, 0);
+	ret = krdma_noise_write_second(noise, hostile_last_auth + sizeof(hdr),
+				       secret, NULL, 0);
+	/* The server has repeated the level of the request. */
+	if (!ret)
+		krdma_seal_start(s->seal, false,
+				 hello->mode >> KRDMA_WIRE_LEVEL_SHIFT == 3);
+	return ret;
 }
 
 int hostile_step_auth(struct hostile_session *s, char *args)
@@ -134,4 +151,53 @@ int hostile_step_auth(struct hostile_session *s, char *args)
 		return ret;
 	memcpy(msg, hostile_last_auth, sizeof(msg));
 	return hostile_post_changed(s, msg, sizeof(msg), &change);
+}
+
+/* Seal the message @plain, and send it with a change. */
+static int hostile_seal(struct hostile_session *s, const u8 *plain, u32 len,
+			const struct hostile_change *change)
+{
+	const u32 hdr_len = sizeof(struct krdma_wire_hdr);
+	struct krdma_seal_half *tx = &s->seal->tx;
+	int ret;
+
+	if (len < hdr_len || len + KRDMA_SEAL_TAG > sizeof(s->sealed))
+		return -EINVAL;
+	tx->messages += change->ahead;
+	tx->control += change->ahead;
+	memcpy(s->sealed, plain, hdr_len);
+	ret = krdma_seal_message(s->seal, s->sealed, plain + hdr_len,
+				 len - hdr_len);
+	if (ret < 0)
+		return ret;
+	krdma_seal_posted(s->seal, s->sealed[1]);
+	s->sealed_len = ret;
+	return 0;
+}
+
+int hostile_step_seal(struct hostile_session *s, char *args)
+{
+	struct hostile_change change;
+	char *hex = strsep(&args, ":");
+	u8 msg[sizeof(s->sealed)], *plain;
+	ssize_t len;
+	int ret = 0;
+
+	if (!s->seal || !hex || hostile_change_parse(&change, args))
+		return -EINVAL;
+	len = hostile_bytes(hex, &plain);
+	if (len < 0)
+		return len;
+	if (!change.again)
+		ret = hostile_seal(s, plain, len, &change);
+	kfree(plain);
+	if (ret || change.drops)
+		return ret;
+	memcpy(msg, s->sealed, s->sealed_len);
+	return hostile_post_changed(s, msg, s->sealed_len, &change);
+}
+
+void hostile_seal_free(struct hostile_session *s)
+{
+	krdma_seal_free(s->seal);
 }

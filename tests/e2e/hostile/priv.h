@@ -41,6 +41,9 @@
 #define HOSTILE_SENDS 256
 /* Number of bytes of a victim's first message that are kept: those of AUTH. */
 #define HOSTILE_FIRST_LEN 64
+#define HOSTILE_SEALED_MAX 256
+
+struct krdma_seal;
 
 /*
  * The first segment of the exported buffer that a victim has described in its
@@ -75,6 +78,9 @@ struct hostile_recv {
  * @hello: private data of the connect request; of a server only after
  *	hostile_prove()
  * @noise: server: state of the handshake that the reply has started
+ * @seal: keys of the connection, after the step "auth"
+ * @sealed: last message of the step "seal"
+ * @sealed_len: number of bytes of @sealed
  *
  * @lock: protects the members below; taken in any context
  * @wait: wait queue that is woken when a member below changes
@@ -103,6 +109,9 @@ struct hostile_session {
 	ktime_t begun;
 	u8 hello[KRDMA_RAW_PRIVATE_DATA_MAX];
 	struct krdma_noise noise;
+	struct krdma_seal *seal;
+	u8 sealed[HOSTILE_SEALED_MAX];
+	u32 sealed_len;
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -128,6 +137,8 @@ struct hostile_change {
 	bool flips;
 	bool again;
 	const char *point;
+	bool drops;
+	u64 ahead;
 };
 
 struct krdma_wire_hello;
@@ -162,6 +173,8 @@ int hostile_begin(struct hostile_session *s, struct krdma_noise *noise,
 		  char letter, const struct krdma_wire_hello *rep);
 int hostile_write_point(struct krdma_noise *noise, u8 *msg, const char *point);
 int hostile_step_auth(struct hostile_session *s, char *args);
+int hostile_step_seal(struct hostile_session *s, char *args);
+void hostile_seal_free(struct hostile_session *s);
 
 /* server.c */
 int hostile_prove(struct hostile_session *s, char *proof, u8 *rep, u8 *len);

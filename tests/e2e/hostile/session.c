@@ -446,5 +446,6 @@ void hostile_session_free(struct hostile_session *s)
 		hostile_conceal(s);
 		krdma_release_cb(s->cb);
 	}
+	hostile_seal_free(s);
 	kfree(s);
 }

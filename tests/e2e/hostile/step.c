@@ -16,6 +16,10 @@
  *				CHANGE as for auth
  *	reflect[:TYPE]		the victim's first message. TYPE replaces the type in
  *				its header
+ *	seal:HEX[:CHANGE]...	a sealed message, after the step auth. CHANGE:
+ *				flip=N, cut=N, again: as above. ahead=N: its
+ *				number is higher by N. drop: it is counted, and
+ *				not sent
  *	wimm			an RDMA WRITE of 0 bytes, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
@@ -341,6 +345,7 @@ static const struct {
 	{ "offer", hostile_step_offer, true },
 	{ "read", hostile_step_read, true },
 	{ "reflect", hostile_step_reflect, true },
+	{ "seal", hostile_step_seal, true },
 	{ "send", hostile_step_send, true },
 	{ "sleep", hostile_step_sleep },
 	{ "start", hostile_step_start },

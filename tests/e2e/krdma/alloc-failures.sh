@@ -144,6 +144,7 @@ calls() {
 	kt release c
 	kt slot c
 	each connect-auth "$refused" connect c "$server" 7006 recv_depth=4 security=1 keys=A
+	each connect-sealed "$refused" connect c "$server" 7008 recv_depth=4 security=3 keys=A
 	each connect-raw "$refused" connect c "$server" 7002 raw=1
 	each connect-rw "$refused" connect c "$server" 7001 rw=1 recv_depth=4
 	each connect-shared "$refused" connect c "$server" 7000 recv_depth=4 shared_cq=1
@@ -331,9 +332,11 @@ if ((NODE == 1)); then
 	# This listener has a pool of MRs, so krdma invalidates and reuses the MRs of long messages.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	expect 0 listen auth 0.0.0.0 7006 recv_depth=4 security=1 keys=A
+	expect 0 listen sealed 0.0.0.0 7008 recv_depth=4 security=3 keys=A
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
 	kt kthread serve4 serve auth
+	kt kthread serve5 serve sealed
 	kt kthread hold hold rw
 	krping_server &
 	krping_pid=$!
@@ -343,14 +346,14 @@ if ((NODE == 1)); then
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done
-	for job in serve1 serve2 serve3 serve4 hold; do
+	for job in serve1 serve2 serve3 serve4 serve5 hold; do
 		kt stop $job
 		kt_is EINTR "$job: $kt_text"
 	done
 	kill -KILL $krping_pid
 	wait $krping_pid 2>/dev/null
 	expect 0 tell end
-	for slot in l rw raw pulls auth; do expect 0 release $slot; done
+	for slot in l rw raw pulls auth sealed; do expect 0 release $slot; done
 else
 	barrier listening
 	arm

@@ -5,15 +5,17 @@
 # onpath: an attacker on the path changes, drops, delays, repeats and exchanges packets, whose ICRC stays valid. Adapters
 # repair what is dropped or delayed. Without a level of security, and with the level auth, krdma delivers what is changed.
 # It notices what is repeated or exchanged only because messages have numbers. With the level auth, a change of the
-# handshake prevents the connection, and ends no other one.
+# handshake prevents the connection, and ends no other one. With the levels integrity and encrypt, what is changed,
+# repeated or exchanged ends the connection, and is not delivered.
 #
-#   node 1 (listens on 7000 with the level auth, on 7001 with none) --- attacker --- node 2 (connects)
+#   node 1 (listens on 7000 with the level auth, on 7001 with none, on 7003 with integrity, on 7004 with encrypt)
+#          --- attacker --- node 2 (connects)
 #
 # kernels: uml
 # alone: stock-6.1 stock-new
 # load: krdma krdma_test
 # capture: /exchange/capture
-# guarantees: S2 S3
+# guarantees: S2 S3 S4
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh
@@ -96,10 +98,32 @@ exchanged() {
 	arrives "the number of an exchanged message ends the connection" EPROTO
 }
 
+# The levels integrity and encrypt end the connection with the first message that is not the next one of the peer.
+sealed_changed() {
+	rule change change,from=2,min=1000,byte=40
+	pair
+	hit change "a byte of a SEND is changed"
+	arrives "a changed byte ends the connection" EBADMSG EBADMSG
+}
+
+sealed_repeated() {
+	rule repeat repeat,from=2,min=1000
+	pair
+	hit repeat "a SEND is repeated in place of the next one"
+	arrives "a repeated message ends the connection" 1000 EBADMSG
+}
+
+sealed_exchanged() {
+	rule swap swap,from=2,min=1000
+	pair
+	hit swap "two SENDs are exchanged"
+	arrives "an exchanged message ends the connection" EBADMSG
+}
+
 # attacked ATTACK PORT OPTION...: connect, and run ATTACK on that connection.
 attacked() {
 	on 1 kt_start "accept-$level-$1" accept c "l$2" $((20000 * slow))
-	on 2 expect 0 connect c "$server" "${@:2}" rw=1 max_msg=65536
+	on 2 expect 0 connect c "$server" "${@:2}" max_msg=65536
 	if ((NODE == 1)); then
 		kt_result "accept-$level-$1" && ((kt_ret == 0))
 		ok $? "$level: the server accepts a connection to be attacked: $1"
@@ -115,6 +139,13 @@ messages() {
 	local attack
 	level=$1
 	for attack in dropped delayed changed changed_read repeated exchanged; do attacked $attack "${@:2}"; done
+}
+
+# sealed LEVEL PORT OPTION...: attack messages of connections with this level.
+sealed() {
+	local attack
+	level=$1
+	for attack in dropped delayed sealed_changed sealed_repeated sealed_exchanged; do attacked $attack "${@:2}"; done
 }
 
 # spoiled NAME NODE KIND LENGTH: the attacker changes a byte of this message, which NODE sends, for each byte. The client
@@ -170,16 +201,20 @@ if ((NODE == 1)); then
 	expect 0 listen l7000 0.0.0.0 7000 security=1 keys=A rw=1 max_msg=65536
 	expect 0 listen l7001 0.0.0.0 7001 rw=1 max_msg=65536
 	expect 0 listen l7002 0.0.0.0 7002 security=1 keys=A
+	expect 0 listen l7003 0.0.0.0 7003 security=2 keys=A max_msg=65536
+	expect 0 listen l7004 0.0.0.0 7004 security=3 keys=A max_msg=65536
 	for i in {1..4}; do expect 0 kthread "serve$i" serve l7002; done
 fi
 barrier listening
-messages none 7001
-messages auth 7000 security=1 keys=A
+messages none 7001 rw=1
+messages auth 7000 security=1 keys=A rw=1
+sealed integrity 7003 security=2 keys=A
+sealed encrypt 7004 security=3 keys=A
 handshake
 barrier end
 if ((NODE == 1)); then
 	for i in {1..4}; do kt stop "serve$i"; done
-	for slot in l7000 l7001 l7002; do expect 0 release "$slot"; done
+	for slot in l7000 l7001 l7002 l7003 l7004; do expect 0 release "$slot"; done
 fi
 expect 0 unkey
 finish

@@ -355,7 +355,9 @@ static int ktest_async_memory(struct ktest_asyncs *all)
 	all->total = all->n;
 	all->list = ktest_async_list(all->n);
 	if (all->mem == KRDMA_MEM_REGION) {
-		all->region = krdma_region_alloc(all->cb, size, KRDMA_READ_SINK);
+		all->region = krdma_region_alloc(all->cb, size,
+						 all->opcode == KRDMA_SEND ?
+						 0 : KRDMA_READ_SINK);
 		if (IS_ERR(all->region))
 			return PTR_ERR(all->region);
 		all->memory = krdma_region_vaddr(all->region);

@@ -340,6 +340,9 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 			continue;
 		}
 		ret = ktest_drink(cb, listener->buf, true, &count);
+		/* krdma has found the wrong message, and not ktest_check(). */
+		if (ret == -EBADMSG && krdma_last_error(cb) == ret)
+			ret = -ECONNRESET;
 		krdma_release_cb(cb);
 		++*served;
 		if (ret == -EBADMSG || ret == -EINTR)

@@ -5,6 +5,7 @@
  *
  * Only this file of the module uses krdma's internal structures.
  */
+#include "../../../krdma/auth.h"
 #include "../../../krdma/msg.h"
 #include "priv.h"
 
@@ -24,6 +25,11 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 	 */
 	conn->sq.send_id = start;
 	conn->msg->next_id = start;
+	/* A key is replaced when its number of messages is a multiple of 65536. */
+	if (conn->sq.tx) {
+		conn->auth->seal->tx.messages = start;
+		conn->auth->seal->rx.messages = start;
+	}
 	/*
 	 * This is the number of the connection in its statistics. krdma
 	 * compares the numbers of two connections to find out which one is
@@ -33,8 +39,8 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 }
 
 /*
- * wrap NAME START: let the ids of messages and the number of the connection
- * continue from START. Both sides must run this
+ * wrap NAME START: let the ids of messages, the numbers of sealed messages, and
+ * the number of the connection continue from START. Both sides must run this
  * command. Return -EBUSY if the connection is not idle.
  */
 int ktest_do_wrap(const struct ktest_args *args, struct krdma_cb *cb)

@@ -184,14 +184,14 @@ page() {
 		eval "${command//\/etc\//$etc/}" </dev/null >"$results/said" 2>&1
 		ok $? "$command"
 	done
-	[[ $(<"$results/said") == *"security auth, keys "????????$'\n'*"ready"*"none" ]]
+	[[ $(<"$results/said") == *"security encrypt, keys "????????$'\n'*"ready"*"none" ]]
 	ok $? "the last command shows the id of the key: $(<"$results/said")"
 	[[ $(rfm_peer_line $other) == *" key $(<"$dir/key")" ]]
 	ok $? "the link was made with the key"
 	barrier linked
 	says 0 "*, key $(<"$dir/key")" vrfmctl peers "$name"
-	says 0 "*\"security\":1,\"key\":\"$(<"$dir/key")\"*" vrfmctl --json peers "$name"
-	says 0 "*security auth*key $(<"$dir/key")*" vrfmctl status "$name"
+	says 0 "*\"security\":3,\"key\":\"$(<"$dir/key")\"*" vrfmctl --json peers "$name"
+	says 0 "*security encrypt*key $(<"$dir/key")*" vrfmctl status "$name"
 	says 0 "*\"key\":\"$(<"$dir/key")\"*" vrfmctl --json status "$name"
 	barrier shown
 	says 0 "" vrfmctl down "$name"

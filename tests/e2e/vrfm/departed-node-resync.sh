@@ -17,7 +17,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G8
-# security: auth long
+# security: auth encrypt long
 # timeout: 300
 
 # shellcheck disable=SC2317 # functions are called by check() and within()

@@ -12,7 +12,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G6 G8
-# security: auth long
+# security: auth encrypt long
 # timeout: 400
 
 # shellcheck source=tests/e2e/lib.sh

@@ -13,7 +13,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # guarantees: G3 G8
-# security: auth
+# security: auth encrypt
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

@@ -26,7 +26,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G8
-# security: auth long
+# security: auth encrypt long
 # timeout: 400
 
 # Arguments: names of the sections to run; without arguments, all sections run.

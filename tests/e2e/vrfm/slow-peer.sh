@@ -18,7 +18,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G1 G2 G9
-# security: auth long
+# security: auth encrypt long
 # timeout: 460
 
 # Arguments: names of the cases to run; without arguments, all cases run.

@@ -18,7 +18,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G5 G6 G8
-# security: auth long
+# security: auth encrypt long
 # timeout: 1000
 
 # shellcheck source=tests/e2e/lib.sh

@@ -16,7 +16,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G1 G2 G3 G4 G5 G6 G7 G8
-# security: auth
+# security: encrypt
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh
