@@ -415,20 +415,21 @@ static int krping_bench_size(struct krping_session *s)
 	return krping_one_by_one(s, bench->step, bench->check);
 }
 
-/*
- * Test all sizes and log their results. Scripts parse these lines: the second
- * word must be "delta", and the numbers must stay in these places. Therefore
- * the lines do not begin with the number of the run.
+/**
+ * krping_bench_log - log the results of all sizes
+ * @s: session that has done all sizes
+ *
+ * Scripts parse these lines: the second word must be "delta", and the numbers
+ * must stay in these places. Therefore the lines do not begin with the number
+ * of the run.
  */
-static int krping_bench_measure(struct krping_session *s)
+void krping_bench_log(const struct krping_session *s)
 {
 	const struct krping_part *part;
-	int ret = krping_each_size(s, krping_bench_size);
 	u32 nsec;
 	u64 sec;
 
-	for (part = s->progress.parts; !ret && part <= s->progress.part;
-	     part++) {
+	for (part = s->progress.parts; part <= s->progress.part; part++) {
 		sec = div_u64_rem(part->elapsed, NSEC_PER_SEC, &nsec);
 		if (s->opts->nsec)
 			pr_info("delta nsec %llu iter %llu size %u\n",
@@ -438,6 +439,14 @@ static int krping_bench_measure(struct krping_session *s)
 				sec, nsec / (u32)NSEC_PER_USEC, part->ops,
 				part->size);
 	}
+}
+
+static int krping_bench_measure(struct krping_session *s)
+{
+	int ret = krping_each_size(s, krping_bench_size);
+
+	if (!ret)
+		krping_bench_log(s);
 	return ret;
 }
 

@@ -38,18 +38,42 @@ static void krping_hello_of(const struct krping_opts *opts,
 		hello->flags |= KRPING_HELLO_CRC;
 }
 
+/* Encode a hello, and return its length in bytes. */
+static u8 krping_hello_write(const struct krping_opts *opts,
+			     union krping_wire_any_hello *wire,
+			     const struct krping_hello *hello)
+{
+	if (krping_is_message(opts)) {
+		krping_msg_hello_encode(&wire->msg, hello);
+		return sizeof(wire->msg);
+	}
+	krping_hello_encode(&wire->raw, hello);
+	return sizeof(wire->raw);
+}
+
+static int krping_hello_read(const struct krping_opts *opts,
+			     struct krping_hello *hello, const void *data,
+			     u32 len)
+{
+	return krping_is_message(opts) ?
+		       krping_msg_hello_decode(hello, data, len) :
+		       krping_hello_decode(hello, data, len);
+}
+
 /**
  * krping_hello_fill - fill in a client's hello
  * @s: session
  * @wire: result
+ *
+ * Return: length of the hello in bytes.
  */
-void krping_hello_fill(const struct krping_session *s,
-		       struct krping_wire_hello *wire)
+u8 krping_hello_fill(const struct krping_session *s,
+		     union krping_wire_any_hello *wire)
 {
 	struct krping_hello hello;
 
 	krping_hello_of(s->opts, &hello);
-	krping_hello_encode(wire, &hello);
+	return krping_hello_write(s->opts, wire, &hello);
 }
 
 static int krping_hello_peer(const struct krping_session *s,
@@ -58,7 +82,8 @@ static int krping_hello_peer(const struct krping_session *s,
 	u8 data[IB_CM_REP_PRIVATE_DATA_SIZE];
 	int len = krdma_peer_private_data(s->conn.cb, data, sizeof(data));
 
-	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
+	return krping_hello_read(s->opts, hello, data,
+				 min_t(u32, len, sizeof(data)));
 }
 
 /* Return the name of an option that an old peer does not support, or NULL. */
@@ -111,36 +136,52 @@ int krping_hello_take(struct krping_session *s)
 	return what ? krping_hello_old(s, what) : 0;
 }
 
+/*
+ * Handle a client without a hello. A server of pings and of some other tests
+ * serves it if it needs no checksums.
+ */
+static int krping_hello_answer_old(struct krping_session *s,
+				   union krping_wire_any_hello *wire, u8 *len)
+{
+	bool is_message = krping_is_message(s->opts);
+	struct krping_hello server;
+
+	*len = 0;
+	if (!s->opts->verify && !is_message)
+		return 0;
+	krping_hello_of(s->opts, &server);
+	server.refused = is_message ? KRPING_DIFFERENT_TEST :
+				      KRPING_DIFFERENT_VERIFY;
+	*len = krping_hello_write(s->opts, wire, &server);
+	pr_err_ratelimited("%u: rejects a client: it %s\n", s->id,
+			   is_message ? "has no hello of mlat or mbw" :
+					"is old and exchanges no checksums");
+	return -EPROTOTYPE;
+}
+
 /**
  * krping_hello_answer - check a client's hello and fill in the server's answer
  * @s: session whose connection is requested, and not accepted
- * @wire: result
+ * @wire: result: private data of the answer or of the reject
+ * @len: result: length of @wire in bytes; 0 if the client is old and accepted
  *
- * Return: length of the answer in bytes; 0 if the client is old; or -EPROTOTYPE
- * if the client runs another test, or lacks what the server's options require.
- * With -EPROTOTYPE, @wire is the private data of the reject.
+ * Return: 0, or -EPROTOTYPE if the client runs another test, or lacks what the
+ * server's options require.
  */
 int krping_hello_answer(struct krping_session *s,
-			struct krping_wire_hello *wire)
+			union krping_wire_any_hello *wire, u8 *len)
 {
 	struct krping_hello client, server;
 
+	if (s->opts->compat || krping_hello_peer(s, &client))
+		return krping_hello_answer_old(s, wire, len);
 	krping_hello_of(s->opts, &server);
-	if (s->opts->compat || krping_hello_peer(s, &client)) {
-		if (!s->opts->verify)
-			return 0;
-		server.refused = KRPING_DIFFERENT_VERIFY;
-		krping_hello_encode(wire, &server);
-		pr_err_ratelimited("%u: rejects a client: it is old and exchanges no checksums\n",
-				   s->id);
-		return -EPROTOTYPE;
-	}
 	server.refused = krping_hello_check(&server, &client);
 	server.window = s->plan.window;
 	server.warmup = client.warmup;
 	/* If the client requests checksums, the server sends them as well. */
 	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
-	krping_hello_encode(wire, &server);
+	*len = krping_hello_write(s->opts, wire, &server);
 	if (server.refused) {
 		pr_err_ratelimited("%u: rejects a client: %s differs\n",
 				   s->id, krping_mismatch_name(server.refused));
@@ -154,7 +195,7 @@ int krping_hello_answer(struct krping_session *s,
 	s->plan.warmup = client.warmup;
 	s->conn.crc = server.flags & KRPING_HELLO_CRC;
 	s->conn.idle_client = client.test == KRPING_TEST_FR;
-	return sizeof(*wire);
+	return 0;
 }
 
 /**
@@ -169,7 +210,7 @@ bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
 {
 	struct krping_hello hello;
 
-	if (krping_hello_decode(&hello, data, len) || !hello.refused)
+	if (krping_hello_read(s->opts, &hello, data, len) || !hello.refused)
 		return false;
 	pr_err("%u: the server rejects the connection: %s differs\n", s->id,
 	       krping_mismatch_name(hello.refused));

@@ -122,6 +122,15 @@ static const struct krping_word krping_logfmts[] = {
 	{}
 };
 
+/* The values are those of enum krdma_security. */
+static const struct krping_word krping_securities[] = {
+	{ "none", 0, 0 },
+	{ "auth", 0, 1 },
+	{ "integrity", 0, 2 },
+	{ "encrypt", 0, 3 },
+	{}
+};
+
 static const struct krping_opt krping_opt_table[] = {
 	{ "client", KRPING_OPT_ROLE, .value = KRPING_ROLE_CLIENT },
 	{ "server", KRPING_OPT_ROLE, .value = KRPING_ROLE_SERVER },
@@ -176,6 +185,8 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "slat", KRPING_OPT_TEST, .value = KRPING_TEST_SLAT },
 	{ "sbw", KRPING_OPT_TEST, .value = KRPING_TEST_SBW },
 	{ "rbw", KRPING_OPT_TEST, .value = KRPING_TEST_RBW },
+	{ "mlat", KRPING_OPT_TEST, .value = KRPING_TEST_MLAT },
+	{ "mbw", KRPING_OPT_TEST, .value = KRPING_TEST_MBW },
 	{ "atomic", KRPING_OPT_WORD, KRPING_OFFSET(atomic),
 	  KRPING_TEST_ATOMIC, .words = krping_atomics },
 	{ "duplex", KRPING_OPT_FLAG, KRPING_OFFSET(duplex) },
@@ -194,6 +205,9 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "compat", KRPING_OPT_FLAG, KRPING_OFFSET(compat) },
 	{ "fault", KRPING_OPT_FAULT, KRPING_OFFSET(fault),
 	  .words = krping_faults },
+	{ "security", KRPING_OPT_WORD, KRPING_OFFSET(security),
+	  .words = krping_securities },
+	{ "key", KRPING_OPT_TEXT, KRPING_OFFSET(key), .max = KRPING_KEY_MAX },
 	/* checks and output */
 	{ "validate", KRPING_OPT_CHOICE, KRPING_OFFSET(verify),
 	  KRPING_VERIFY_MEMCMP },
@@ -473,12 +487,49 @@ bool krping_is_lockstep(const struct krping_opts *opts)
 	return opts->test == KRPING_TEST_WLAT || opts->test == KRPING_TEST_SLAT;
 }
 
+/**
+ * krping_is_message - check for a test of krdma's message mode
+ * @opts: command
+ *
+ * Context: any.
+ * Return: true for mlat and mbw, see message.c.
+ */
+bool krping_is_message(const struct krping_opts *opts)
+{
+	return opts->test == KRPING_TEST_MLAT || opts->test == KRPING_TEST_MBW;
+}
+
 /* Check for a test that measures the time of each operation. */
 static bool krping_has_latency(const struct krping_opts *opts)
 {
 	return opts->test == KRPING_TEST_PING ||
 	       opts->test == KRPING_TEST_RLAT ||
+	       opts->test == KRPING_TEST_MLAT ||
 	       opts->test == KRPING_TEST_ATOMIC || krping_is_lockstep(opts);
+}
+
+/* Check the options of tests of messages, in which krdma posts all requests. */
+static int krping_opts_check_message(const struct krping_opts *opts)
+{
+	bool is_message = krping_is_message(opts);
+	bool is_raw = opts->poll || opts->srq || opts->duplex ||
+		      opts->inline_len || opts->cq_mod > 1 ||
+		      opts->server_inv || opts->read_inv ||
+		      opts->local_dma_lkey || opts->mem_mode || opts->threads ||
+		      opts->fault;
+	const struct krping_rule rules[] = {
+		{ !is_message && (opts->security || *opts->key),
+		  "security and key are for mlat and mbw" },
+		{ is_message && !opts->security != !*opts->key,
+		  "security and key belong together" },
+		{ is_message && is_raw,
+		  "mlat and mbw take no options of adapters, memory, threads and faults" },
+		{ is_message && opts->verify &&
+		  (opts->from ?: opts->size) < KRPING_MSG_CRC_MIN,
+		  "validate and verify of mlat and mbw need at least 5 bytes" },
+	};
+
+	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
 /* Check for options that exclude each other. */
@@ -493,7 +544,7 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		       opts->test != KRPING_TEST_ATOMIC;
 	const struct krping_rule rules[] = {
 		{ opts->ntests > 1,
-		  "only one test is allowed, once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic" },
+		  "only one test, once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic, mlat, mbw" },
 		{ opts->test == KRPING_TEST_FR &&
 		  opts->role == KRPING_ROLE_SERVER,
 		  "the fr option is for clients" },
@@ -507,14 +558,14 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		  "the imm option is for bw, sbw and slat" },
 		{ opts->imm && opts->duplex, "imm and duplex exclude each other" },
 		{ opts->compat && (opts->test >= KRPING_TEST_SLAT || opts->imm),
-		  "compat: old peers do not support slat, sbw, rbw, atomic and imm" },
+		  "compat: old peers do not support slat, sbw, rbw, atomic, mlat, mbw and imm" },
 		{ opts->duration_s && opts->from && krping_is_lockstep(opts),
 		  "wlat and slat take a duration or several sizes, not both" },
 		{ opts->test == KRPING_TEST_ATOMIC &&
 		  (opts->from || opts->size < 8),
 		  "atomic operates on 8 bytes: no sweep, no smaller size" },
 		{ opts->verify && !has_crc,
-		  "validate and verify are for ping, wlat, rlat, bw and rbw" },
+		  "validate and verify are for ping, wlat, rlat, bw, rbw, mlat and mbw" },
 		{ opts->verify && opts->compat &&
 		  opts->test != KRPING_TEST_PING,
 		  "with compat, validate and verify are for pings" },
@@ -545,13 +596,13 @@ static int krping_opts_check_measure(const struct krping_opts *opts)
 		  "min_bw, max_lat and max_p99 are for clients" },
 		{ (opts->max_lat_us || opts->max_p99_us) &&
 		  !krping_has_latency(opts),
-		  "max_lat and max_p99 are for ping, wlat, rlat, slat and atomic" },
+		  "max_lat and max_p99 are for ping, wlat, rlat, slat, atomic and mlat" },
 		{ opts->min_bw && opts->test == KRPING_TEST_FR,
 		  "fr moves no data: no min_bw" },
 		{ !is_client && (opts->warmup || opts->samples),
 		  "warmup and samples are for clients" },
 		{ opts->samples && !krping_has_latency(opts),
-		  "samples is for ping, wlat, rlat, slat and atomic" },
+		  "samples is for ping, wlat, rlat, slat, atomic and mlat" },
 		{ opts->warmup && opts->test == KRPING_TEST_FR,
 		  "fr has no warmup" },
 		{ opts->warmup && opts->compat && krping_is_lockstep(opts),
@@ -580,7 +631,8 @@ static int krping_opts_check(const struct krping_opts *opts)
 
 	if (opts->control)
 		return 0;
-	ret = krping_opts_check_test(opts) ?: krping_opts_check_measure(opts);
+	ret = krping_opts_check_test(opts) ?: krping_opts_check_message(opts) ?:
+	      krping_opts_check_measure(opts);
 	return ret ?: krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
@@ -663,8 +715,24 @@ const char *krping_test_name(u32 test)
 		[KRPING_TEST_SBW]	= "sbw",
 		[KRPING_TEST_RBW]	= "rbw",
 		[KRPING_TEST_ATOMIC]	= "atomic",
+		[KRPING_TEST_MLAT]	= "mlat",
+		[KRPING_TEST_MBW]	= "mbw",
 	};
 	static_assert(ARRAY_SIZE(names) == KRPING_TESTS);
 
 	return test < ARRAY_SIZE(names) ? names[test] : "unknown";
+}
+
+/**
+ * krping_security_name - return the name of a level of security
+ * @security: &enum krdma_security
+ *
+ * Context: any.
+ * Return: value of the option security.
+ */
+const char *krping_security_name(u32 security)
+{
+	if (security >= ARRAY_SIZE(krping_securities) - 1)
+		return "unknown";
+	return krping_securities[security].name;
 }

@@ -23,12 +23,15 @@
  */
 #define KRPING_ADDR_MAX 128
 #define KRPING_DEV_MAX 64
+#define KRPING_KEY_MAX 128
 /* Maximum timeout of connecting: one hour in ms, as in krdma. */
 #define KRPING_CONN_TIMEOUT_MAX 3600000
 #define KRPING_DAY_MS 86400000
 #define KRPING_CONNS_MAX 256
 #define KRPING_QPS_MAX 64
 #define KRPING_INLINE_MAX 4096
+/* Minimum size of a message of mlat or mbw with a checksum, in bytes. */
+#define KRPING_MSG_CRC_MIN 5
 /*
  * Maximum number of samples of a run. A sample is the size and the time of one
  * operation, and takes 8 bytes.
@@ -54,6 +57,8 @@ enum krping_role {
  * @KRPING_TEST_SBW: messages, many in flight
  * @KRPING_TEST_RBW: READs, many in flight
  * @KRPING_TEST_ATOMIC: atomics, one after the other
+ * @KRPING_TEST_MLAT: messages of krdma back and forth
+ * @KRPING_TEST_MBW: messages of krdma, many in flight
  * @KRPING_TESTS: number of tests
  */
 enum krping_test {
@@ -66,6 +71,8 @@ enum krping_test {
 	KRPING_TEST_SBW,
 	KRPING_TEST_RBW,
 	KRPING_TEST_ATOMIC,
+	KRPING_TEST_MLAT,
+	KRPING_TEST_MBW,
 	KRPING_TESTS,
 };
 
@@ -190,6 +197,8 @@ enum krping_verify {
  * @fault: see &enum krping_fault
  * @fault_n: number of operations before @fault, or its delay in ms
  * @nsec: log result lines in nanoseconds
+ * @security: level of &enum krdma_security
+ * @key: description of the key for @security, or ""
  */
 struct krping_opts {
 	enum krping_role role;
@@ -241,11 +250,15 @@ struct krping_opts {
 	u32 fault;
 	u32 fault_n;
 	u32 nsec;
+	u32 security;
+	char key[KRPING_KEY_MAX];
 };
 
 char *krping_opts_next_command(char **text);
 int krping_opts_parse(char *command, struct krping_opts *opts);
 const char *krping_test_name(u32 test);
+const char *krping_security_name(u32 security);
 bool krping_is_lockstep(const struct krping_opts *opts);
+bool krping_is_message(const struct krping_opts *opts);
 
 #endif /* KRPING_OPTS_H */

@@ -101,6 +101,7 @@ struct krping_op {
 	u32 bytes;
 };
 
+struct krping_message;
 struct krping_pool;
 
 /**
@@ -254,6 +255,7 @@ struct krping_part {
  *	thread.c). A session holds the semaphore of its team while it works.
  *	NULL: no teams
  * @domain: krdma's domain of connections that share receives, or NULL
+ * @keys: keys of a test of messages with a level of security, or NULL
  * @pools_lock: protects @pools. Callbacks take this mutex while krdma holds its
  *	own locks, so its holder must not call krdma
  * @pools: list of shared receives, linked by krping_pool.link
@@ -292,6 +294,7 @@ struct krping_run {
 	struct net *net;
 	struct semaphore *turns;
 	struct krdma_domain *domain;
+	struct krdma_keys *keys;
 	struct mutex pools_lock; /* protects krping_run.pools */
 	struct list_head pools;
 	struct work_struct work;
@@ -502,6 +505,7 @@ struct krping_wr {
  * @sink: ping client: target of the server's WRITE; ping server: data between
  *	its READ and its WRITE; other tests: source or target of the operations
  *	that this side posts
+ * @message: memory of a test of messages, see message.c; or NULL
  *
  * The session belongs to the task that runs it. The task frees the session
  * after the connection is drained and released, when neither a completion
@@ -539,6 +543,7 @@ struct krping_session {
 	struct krping_stream stream;
 	struct krping_buf start;
 	struct krping_buf sink;
+	struct krping_message *message;
 };
 
 /* main.c */
@@ -661,11 +666,11 @@ int krping_pool_join(struct krping_session *s);
 void krping_pool_leave(struct krping_session *s);
 
 /* handshake.c */
-void krping_hello_fill(const struct krping_session *s,
-		       struct krping_wire_hello *wire);
+u8 krping_hello_fill(const struct krping_session *s,
+		     union krping_wire_any_hello *wire);
 int krping_hello_take(struct krping_session *s);
 int krping_hello_answer(struct krping_session *s,
-			struct krping_wire_hello *wire);
+			union krping_wire_any_hello *wire, u8 *len);
 bool krping_hello_refused(struct krping_session *s, const void *data, u32 len);
 int krping_say_ctl(struct krping_session *s, const struct krping_ctl *ctl,
 		   struct krping_buf *old);
@@ -718,6 +723,12 @@ int krping_pingpong_server(struct krping_session *s);
 /* bench.c */
 int krping_bench_client(struct krping_session *s);
 int krping_bench_server(struct krping_session *s);
+void krping_bench_log(const struct krping_session *s);
+
+/* message.c */
+void krping_message_params(const struct krping_run *run,
+			   struct krdma_params *params);
+int krping_message_test(struct krping_session *s, const struct krdma_caps *caps);
 
 /* fastreg.c */
 int krping_fr(struct krping_session *s);

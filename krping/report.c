@@ -231,9 +231,13 @@ static int krping_result_show(struct seq_file *m, void *unused)
 		   run->clients, run->failed);
 	if (run->listen.ss_family)
 		seq_printf(m, "  \"listen\": \"%pISpc\",\n", &run->listen);
+	if (krping_is_message(opts))
+		seq_printf(m, "  \"security\": \"%s\",\n",
+			   krping_security_name(opts->security));
 	/* The fr test has no times. */
 	if (opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
-	    opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_RBW)
+	    opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_RBW &&
+	    opts->test != KRPING_TEST_MBW)
 		seq_puts(m, "  \"times\": \"round trip\",\n");
 	krping_counts_locked(run, counts);
 	for (i = 0; i < KRPING_COUNTERS; i++)

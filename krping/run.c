@@ -42,6 +42,7 @@ static DEFINE_MUTEX(krping_runs_lock);
 static void krping_run_dealloc(struct krping_run *run)
 {
 	krdma_domain_put(run->domain);
+	krdma_keys_put(run->keys);
 	krping_threads_free(run);
 	kvfree(run->samples);
 	kvfree(run->parts);
@@ -137,6 +138,7 @@ struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 {
 	struct krping_run *run = krping_run_alloc(opts);
 	struct krdma_domain *domain;
+	struct krdma_keys *keys;
 	struct net *net;
 
 	*error = -ENOMEM;
@@ -153,6 +155,14 @@ struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 			goto err_dealloc;
 		}
 		run->domain = domain;
+	}
+	if (*opts->key) {
+		keys = krdma_keys_find(opts->key);
+		if (IS_ERR(keys)) {
+			*error = PTR_ERR(keys);
+			goto err_dealloc;
+		}
+		run->keys = keys;
 	}
 	/*
 	 * netns= is tried as a file descriptor of the caller first, and then as

@@ -232,6 +232,10 @@ void krping_session_params(const struct krping_run *run,
 	const struct krping_opts *opts = &run->opts;
 	u32 nrecvs = krping_window(opts) + krping_recvs(opts);
 
+	if (krping_is_message(opts)) {
+		krping_message_params(run, params);
+		return;
+	}
 	*params = (struct krdma_params){
 		.size = sizeof(*params),
 		.flags = KRDMA_RAW | KRDMA_INTERRUPTIBLE,
@@ -316,7 +320,7 @@ static int krping_session_src(struct krping_session *s,
  */
 int krping_session_dial(struct krping_session *s)
 {
-	struct krping_wire_hello hello;
+	union krping_wire_any_hello hello;
 	struct sockaddr_storage addr, src;
 	struct krdma_params params;
 	struct krdma_reject rej;
@@ -331,9 +335,8 @@ int krping_session_dial(struct krping_session *s)
 		return ret;
 	params.context = s;
 	if (!s->opts->compat) {
-		krping_hello_fill(s, &hello);
 		params.private_data = &hello;
-		params.private_data_len = sizeof(hello);
+		params.private_data_len = krping_hello_fill(s, &hello);
 	}
 	cb = krdma_create(&params);
 	if (IS_ERR(cb))
@@ -362,14 +365,15 @@ int krping_session_dial(struct krping_session *s)
  */
 int krping_session_accept(struct krping_session *s)
 {
-	struct krping_wire_hello hello;
+	union krping_wire_any_hello hello;
 	struct krdma_params params;
-	int ret, len = krping_hello_answer(s, &hello);
+	u8 len;
+	int ret = krping_hello_answer(s, &hello, &len);
 
-	if (len < 0) {
-		krdma_reject_request(s->conn.cb, &hello, sizeof(hello));
+	if (ret) {
+		krdma_reject_request(s->conn.cb, &hello, len);
 		s->step = NULL;
-		return len;
+		return ret;
 	}
 	krping_session_params(s->run, &params);
 	params.context = s;
@@ -393,6 +397,8 @@ int krping_session_test(struct krping_session *s)
 
 	if (ret)
 		return ret;
+	if (krping_is_message(s->opts))
+		return krping_message_test(s, &caps);
 	/* The device may provide fewer send queue slots than requested. */
 	if (caps.send_depth <= KRPING_EXTRA_SENDS)
 		return -EOPNOTSUPP;

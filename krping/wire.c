@@ -138,6 +138,98 @@ int krping_hello_decode(struct krping_hello *hello, const void *data, u32 len)
 	return 0;
 }
 
+/**
+ * krping_msg_hello_encode - encode a hello of mlat or mbw
+ * @wire: result
+ * @hello: hello; its window and warmup are not transmitted
+ *
+ * Context: any.
+ */
+void krping_msg_hello_encode(struct krping_wire_msg_hello *wire,
+			     const struct krping_hello *hello)
+{
+	*wire = (struct krping_wire_msg_hello){
+		.magic = cpu_to_be32(KRPING_MSG_MAGIC),
+		.version = KRPING_HELLO_VERSION,
+		.test = hello->test,
+		.flags = hello->flags & KRPING_HELLO_CRC,
+		.refused = hello->refused,
+		.size = cpu_to_be32(hello->size),
+		.count = cpu_to_be32(hello->count),
+		.from = cpu_to_be32(hello->from),
+		.duration_s = cpu_to_be32(hello->duration_s),
+	};
+}
+
+/**
+ * krping_msg_hello_decode - decode a hello of mlat or mbw
+ * @hello: result
+ * @data: private data
+ * @len: length of @data in bytes; may exceed that of a hello
+ *
+ * Context: any.
+ * Return: 0, or -ENOMSG if @data is no such hello.
+ */
+int krping_msg_hello_decode(struct krping_hello *hello, const void *data,
+			    u32 len)
+{
+	const struct krping_wire_msg_hello *wire = data;
+
+	if (len < sizeof(*wire) ||
+	    wire->magic != cpu_to_be32(KRPING_MSG_MAGIC) ||
+	    wire->version < KRPING_HELLO_VERSION)
+		return -ENOMSG;
+	*hello = (struct krping_hello){
+		.test = wire->test,
+		.flags = wire->flags & KRPING_HELLO_CRC,
+		.refused = wire->refused,
+		.size = be32_to_cpu(wire->size),
+		.count = be32_to_cpu(wire->count),
+		.from = be32_to_cpu(wire->from),
+		.duration_s = be32_to_cpu(wire->duration_s),
+	};
+	return 0;
+}
+
+/**
+ * krping_msg_end_encode - encode the last message of a side of mlat or mbw
+ * @wire: result
+ * @status: 0 or a positive errno
+ * @count: number of data messages
+ *
+ * Context: any.
+ */
+void krping_msg_end_encode(struct krping_wire_msg_end *wire, u32 status,
+			   u64 count)
+{
+	*wire = (struct krping_wire_msg_end){
+		.type = KRPING_MSG_END,
+		.status = cpu_to_be32(status),
+		.count = cpu_to_be64(count),
+	};
+}
+
+/**
+ * krping_msg_end_decode - decode the last message of a side of mlat or mbw
+ * @status: result
+ * @count: result
+ * @data: message
+ * @len: length of @data in bytes
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if @data is no such message.
+ */
+int krping_msg_end_decode(u32 *status, u64 *count, const void *data, u32 len)
+{
+	const struct krping_wire_msg_end *wire = data;
+
+	if (len != sizeof(*wire) || wire->type != KRPING_MSG_END)
+		return -EPROTO;
+	*status = be32_to_cpu(wire->status);
+	*count = be64_to_cpu(wire->count);
+	return 0;
+}
+
 static bool krping_flag_differs(const struct krping_hello *a,
 				const struct krping_hello *b, u16 flag)
 {

@@ -100,6 +100,75 @@ struct krping_wire_hello {
 } __packed;
 static_assert(sizeof(struct krping_wire_hello) == 36);
 
+/*
+ * Tests of messages of krdma, see message.c. A connection with a level of
+ * security has room for 24 bytes of private data.
+ */
+/* The text "krpm". */
+#define KRPING_MSG_MAGIC 0x6b72706d
+
+/**
+ * struct krping_wire_msg_hello - private data of mlat and mbw
+ * @magic: KRPING_MSG_MAGIC
+ * @version: KRPING_HELLO_VERSION
+ * @test: as in &struct krping_wire_hello
+ * @flags: KRPING_HELLO_CRC, or 0
+ * @refused: as in &struct krping_wire_hello
+ * @size: as in &struct krping_wire_hello
+ * @count: as in &struct krping_wire_hello
+ * @from: as in &struct krping_wire_hello
+ * @duration_s: as in &struct krping_wire_hello
+ */
+struct krping_wire_msg_hello {
+	__be32 magic;
+	u8 version;
+	u8 test;
+	u8 flags;
+	u8 refused;
+	__be32 size;
+	__be32 count;
+	__be32 from;
+	__be32 duration_s;
+} __packed;
+static_assert(sizeof(struct krping_wire_msg_hello) == 24);
+
+/**
+ * union krping_wire_any_hello - a hello of one of the two kinds
+ * @raw: hello of a test of adapters
+ * @msg: hello of a test of messages
+ */
+union krping_wire_any_hello {
+	struct krping_wire_hello raw;
+	struct krping_wire_msg_hello msg;
+};
+
+/**
+ * enum krping_msg_type - first byte of a message of mlat or mbw
+ * @KRPING_MSG_DATA: data of the test. With KRPING_HELLO_CRC, the last 4 bytes
+ *	are the CRC32C of the others
+ * @KRPING_MSG_END: &struct krping_wire_msg_end
+ */
+enum krping_msg_type {
+	KRPING_MSG_DATA = 1,
+	KRPING_MSG_END = 2,
+};
+
+/**
+ * struct krping_wire_msg_end - last message of each side of mlat or mbw
+ * @type: KRPING_MSG_END
+ * @reserved: 0
+ * @status: result of the test on the sender's side: 0 or a positive errno
+ * @count: client: number of data messages that it has sent; server: number that
+ *	it has received
+ */
+struct krping_wire_msg_end {
+	u8 type;
+	u8 reserved[3];
+	__be32 status;
+	__be64 count;
+} __packed;
+static_assert(sizeof(struct krping_wire_msg_end) == 16);
+
 /**
  * enum krping_mismatch - option that differs between the two sides
  * @KRPING_AGREED: no option differs
@@ -182,6 +251,13 @@ struct krping_ctl {
 void krping_hello_encode(struct krping_wire_hello *wire,
 			 const struct krping_hello *hello);
 int krping_hello_decode(struct krping_hello *hello, const void *data, u32 len);
+void krping_msg_hello_encode(struct krping_wire_msg_hello *wire,
+			     const struct krping_hello *hello);
+int krping_msg_hello_decode(struct krping_hello *hello, const void *data,
+			    u32 len);
+void krping_msg_end_encode(struct krping_wire_msg_end *wire, u32 status,
+			   u64 count);
+int krping_msg_end_decode(u32 *status, u64 *count, const void *data, u32 len);
 enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 					const struct krping_hello *client);
 const char *krping_mismatch_name(u32 mismatch);

@@ -101,7 +101,7 @@ def check_text(result):
 
 def check_halves(result, folder):
     """Check that the table also shows the time of one direction if a test does the same in both directions."""
-    for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
+    for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("mlat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
         status, out, err = tool("show", write(folder / "halves.json", {**result, "test": test, "sizes": result["sizes"][:1]}))
         rows = out.splitlines()[2:]
         expect(status == 0 and not err and [re.search("(round|one) ", row).group(1) for row in rows] == wanted,

@@ -50,6 +50,49 @@ static void krping_opts_every_option_is_parsed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, opts.verbose);
 }
 
+static void krping_opts_of_messages_are_parsed(struct kunit *test)
+{
+	static const char command[] =
+		CLIENT ",mlat,security=auth,key=krping:a,validate,samples=5,max_p99=9";
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(command, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.test, KRPING_TEST_MLAT);
+	KUNIT_EXPECT_EQ(test, opts.security, 1);
+	KUNIT_EXPECT_STREQ(test, krping_security_name(opts.security), "auth");
+	KUNIT_EXPECT_STREQ(test, opts.key, "krping:a");
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_CRC);
+	KUNIT_ASSERT_EQ(test, parse(SERVER ",mbw,security=encrypt,key=krping:a",
+				    &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.test, KRPING_TEST_MBW);
+	KUNIT_EXPECT_EQ(test, opts.security, 3);
+	KUNIT_ASSERT_EQ(test, parse(SERVER ",mbw,security=none", &opts), 0);
+	KUNIT_EXPECT_STREQ(test, krping_security_name(opts.security), "none");
+	KUNIT_EXPECT_STREQ(test, krping_security_name(4), "unknown");
+}
+
+static void krping_opts_of_messages_are_checked(struct kunit *test)
+{
+	static const char *const commands[] = {
+		SERVER ",security=auth,key=k:a", SERVER ",slat,key=k:a",
+		SERVER ",mlat,security=auth", SERVER ",mlat,key=k:a",
+		SERVER ",mlat,security=all,key=k:a", SERVER ",mlat,compat",
+		SERVER ",mlat,security=auth,key=", SERVER ",mlat,mbw",
+		CLIENT ",mbw,poll", CLIENT ",mbw,srq", CLIENT ",mbw,duplex",
+		CLIENT ",mbw,imm", CLIENT ",mbw,inline=1", CLIENT ",mbw,cq_mod=2",
+		CLIENT ",mbw,threads=1", CLIENT ",mbw,fault=kill:1",
+		CLIENT ",mbw,max_lat=1", CLIENT ",mbw,samples=1",
+		CLIENT ",mlat,validate,size=4", CLIENT ",mlat,validate,sweep=4-8",
+	};
+	struct krping_opts opts;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		KUNIT_EXPECT_EQ_MSG(test, parse(commands[i], &opts), -EINVAL,
+				    "%s", commands[i]);
+	KUNIT_EXPECT_EQ(test, parse(CLIENT ",mlat,validate,size=5", &opts), 0);
+}
+
 static void krping_opts_of_verbs_are_parsed(struct kunit *test)
 {
 	const char *command =
@@ -643,6 +686,8 @@ static void krping_opts_empty_text_has_no_command(struct kunit *test)
 static struct kunit_case krping_opts_cases[] = {
 	KUNIT_CASE(krping_opts_defaults_are_documented),
 	KUNIT_CASE(krping_opts_every_option_is_parsed),
+	KUNIT_CASE(krping_opts_of_messages_are_parsed),
+	KUNIT_CASE(krping_opts_of_messages_are_checked),
 	KUNIT_CASE(krping_opts_of_verbs_are_parsed),
 	KUNIT_CASE(krping_opts_of_runs_are_parsed),
 	KUNIT_CASE(krping_opts_of_runs_have_defaults),

@@ -202,6 +202,63 @@ static void krping_hello_refuses_foreign_data(struct kunit *test)
 			-ENOMSG);
 }
 
+static void krping_msg_hello_is_24_bytes(struct kunit *test)
+{
+	static const u8 bytes[24] = {
+		0x6b, 0x72, 0x70, 0x6d, 1, 9, 4, 3, 0, 1, 2, 3,
+		0, 0, 0, 7, 0, 0, 0, 5, 0, 0, 0, 6,
+	};
+	const struct krping_hello hello = {
+		.test = 9, .flags = KRPING_HELLO_CRC | KRPING_HELLO_IMM,
+		.size = 0x10203, .count = 7, .from = 5, .duration_s = 6,
+		.refused = 3,
+	};
+	struct krping_wire_msg_hello wire;
+	struct krping_hello back;
+	u8 other[sizeof(bytes)];
+
+	krping_msg_hello_encode(&wire, &hello);
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, bytes, sizeof(bytes)), 0);
+	KUNIT_ASSERT_EQ(test, krping_msg_hello_decode(&back, bytes, sizeof(bytes)), 0);
+	KUNIT_EXPECT_EQ(test, back.test, 9);
+	KUNIT_EXPECT_EQ(test, back.flags, KRPING_HELLO_CRC);
+	KUNIT_EXPECT_EQ(test, back.size, 0x10203);
+	KUNIT_EXPECT_EQ(test, back.count, 7);
+	KUNIT_EXPECT_EQ(test, back.from, 5);
+	KUNIT_EXPECT_EQ(test, back.duration_s, 6);
+	KUNIT_EXPECT_EQ(test, back.refused, 3);
+	KUNIT_EXPECT_EQ(test, krping_msg_hello_decode(&back, bytes, 23), -ENOMSG);
+	memcpy(other, bytes, sizeof(other));
+	other[3] = 0x67;
+	KUNIT_EXPECT_EQ(test, krping_msg_hello_decode(&back, other, sizeof(other)),
+			-ENOMSG);
+	memcpy(other, bytes, sizeof(other));
+	other[4] = 0;
+	KUNIT_EXPECT_EQ(test, krping_msg_hello_decode(&back, other, sizeof(other)),
+			-ENOMSG);
+}
+
+static void krping_msg_end_is_16_bytes(struct kunit *test)
+{
+	static const u8 bytes[16] = {
+		2, 0, 0, 0, 0, 0, 0, 74, 0, 0, 0, 1, 0, 0, 0, 2,
+	};
+	struct krping_wire_msg_end wire;
+	u32 status;
+	u64 count;
+
+	krping_msg_end_encode(&wire, 74, 0x100000002);
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, bytes, sizeof(bytes)), 0);
+	KUNIT_ASSERT_EQ(test, krping_msg_end_decode(&status, &count, bytes, 16), 0);
+	KUNIT_EXPECT_EQ(test, status, 74);
+	KUNIT_EXPECT_EQ(test, count, 0x100000002);
+	KUNIT_EXPECT_EQ(test, krping_msg_end_decode(&status, &count, bytes, 15),
+			-EPROTO);
+	wire.type = KRPING_MSG_DATA;
+	KUNIT_EXPECT_EQ(test, krping_msg_end_decode(&status, &count, &wire, 16),
+			-EPROTO);
+}
+
 static void krping_hello_version_is_checked(struct kunit *test)
 {
 	u8 data[sizeof(hello_bytes)];
@@ -351,6 +408,8 @@ static struct kunit_case krping_wire_cases[] = {
 	KUNIT_CASE(krping_wire_refuses_other_lengths),
 	KUNIT_CASE(krping_wire_refusal_leaves_result),
 	KUNIT_CASE(krping_hello_encodes_big_endian),
+	KUNIT_CASE(krping_msg_hello_is_24_bytes),
+	KUNIT_CASE(krping_msg_end_is_16_bytes),
 	KUNIT_CASE(krping_hello_decodes_big_endian),
 	KUNIT_CASE(krping_hello_refuses_foreign_data),
 	KUNIT_CASE(krping_hello_version_is_checked),
