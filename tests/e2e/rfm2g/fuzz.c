@@ -92,7 +92,7 @@ static uint32_t command(void)
 	return any() % 2 ? cmd ^ 1u << any() % 32 : (uint32_t)any();
 }
 
-/* Set a short timeout in the argument of a wait or watch, so that it ends. */
+/* Set a short timeout in the argument of a wait or watch, so that it ends, and leave LOOP out. */
 static void tame(uint32_t cmd, uint8_t *bytes)
 {
 	uint32_t timeout = any() % 3;
@@ -103,6 +103,9 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
 	else if (cmd == OWN_ENTER)
 		memcpy(bytes + 16, &(uint64_t){ timeout * 1000000 }, sizeof(uint64_t));
+	/* LOOP has no timeout, and no other thread would end it. */
+	if (cmd == OWN_ENTER)
+		bytes[8] &= ~1;
 }
 
 /* Fill in the arguments of a ring: sometimes with one wrong word. */
@@ -208,7 +211,6 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		memset(bytes, 0, 32);
 		bytes[0] = any() % 2 ? any() % 16 : 0;
 		bytes[4] = any();
-		/* KICK and STOP, but not LOOP: no other thread would end it. */
 		bytes[8] = any() % 2 ? any() & 6 : 0;
 	} else if (cmd == OWN_BATCH && any() % 8) {
 		batch_fill(bytes, buffer);
