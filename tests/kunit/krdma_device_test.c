@@ -36,7 +36,7 @@
  * Two ends of a connection, and the results of their callbacks. The server is
  * in @domain. The client has @ops, or client_ops if @ops is NULL. @rx_msgs are
  * received messages that the client has not released. @send_depth is a parameter
- * of both ends; 0 means 32.
+ * of both ends; 0 means 32. So are @security and @keys.
  */
 struct ends {
 	struct krdma_domain *domain;
@@ -50,6 +50,8 @@ struct ends {
 	struct completion connected;
 	int error;
 	u32 send_depth;
+	enum krdma_security security;
+	struct krdma_keys *keys;
 };
 
 static struct ends ends;
@@ -91,6 +93,8 @@ static int begin_ends(struct ends *e, u32 flags, u32 ms)
 		.op_timeout_ms = WAIT_MS,
 		.connect_timeout_ms = ms,
 		.domain = e->domain,
+		.security = e->security,
+		.keys = e->keys,
 	};
 	const struct sockaddr *addr = (const struct sockaddr *)&address;
 	int ret;
@@ -147,6 +151,7 @@ static void release_all(void)
 	if (others.domain != ends.domain)
 		krdma_domain_put(others.domain);
 	krdma_domain_put(ends.domain);
+	krdma_keys_put(ends.keys);
 	ends = (struct ends){};
 	others = (struct ends){};
 }
@@ -766,18 +771,6 @@ static void messages_arrive_with_iwarp_keys(struct kunit *test)
 	exchange_all(test);
 }
 
-static void device_with_one_sge_is_refused(struct kunit *test)
-{
-	fake->ibdev.attrs.max_send_sge = 1;
-	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
-}
-
-static void device_without_read_sge_is_refused(struct kunit *test)
-{
-	fake->ibdev.attrs.max_sge_rd = 0;
-	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
-}
-
 static u64 count_of(struct krdma_cb *cb, u32 counter)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
@@ -788,6 +781,111 @@ static u64 count_of(struct krdma_cb *cb, u32 counter)
 	count = conn->stats.counts[counter];
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return count;
+}
+
+/* ---- messages of the level encrypt ---- */
+
+static void connect_sealed(struct kunit *test)
+{
+	static const u8 key[KRDMA_KEY_SIZE] = { 1, 2, 3 };
+
+	ends.keys = krdma_keys_make(key, 1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ends.keys);
+	ends.security = KRDMA_SECURITY_ENCRYPT;
+	connect_or_fail(test, 0);
+}
+
+/* A longer message would need a task that receives its first parts. */
+static void sealed_messages_of_any_length_arrive(struct kunit *test)
+{
+	static const u32 lens[] = { 0, 60, 4064, 4065, 20000 };
+	u32 i;
+
+	connect_sealed(test);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		exchange(test, ends.client, ends.server, 0, lens[i], 10 + i);
+		exchange(test, ends.server, ends.client, 100, lens[i], 30 + i);
+		exchange(test, ends.client, ends.server, 2999, lens[i], 50 + i);
+	}
+	KUNIT_EXPECT_EQ(test, 0ULL, count_of(ends.server, KRDMA_COUNT_BREACH +
+					     KRDMA_BREACH_SEAL));
+}
+
+/* Send a message out of a region with several chunks, whole and in parts. */
+static void sealed_messages_out_of_chunks_arrive(struct kunit *test)
+{
+	static const u32 ranges[][2] = { { 0, 300 }, { 3 * PAGE_SIZE, 4000 },
+					 { 8190, 3000 }, { 5, 60000 } };
+	struct page *pages[MEMORY_PAGES];
+	struct krdma_region *region;
+	u8 *memory, *got;
+	struct call *call;
+	u32 i;
+
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 4;
+	fake->max_map = SZ_4K;
+	memory = make_memory(test, pages);
+	got = kunit_kzalloc(test, 60000, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	fill(memory, MEMORY_PAGES * PAGE_SIZE, 5);
+	connect_sealed(test);
+	region = krdma_region_from_pages(ends.client, pages, MEMORY_PAGES, 100,
+					 MEMORY_PAGES * PAGE_SIZE - 100, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		call = make_call(test, KRDMA_SEND);
+		call->req.local.mem = KRDMA_MEM_REGION;
+		call->req.local.region = region;
+		call->req.local.offset = ranges[i][0];
+		call->req.local.len = ranges[i][1];
+		KUNIT_EXPECT_EQ(test, krdma_post(ends.client, &call->req), 0);
+		KUNIT_EXPECT_EQ(test, (int)ranges[i][1],
+				krdma_receive_len(ends.server, got, 60000,
+						  WAIT_MS));
+		KUNIT_EXPECT_EQ(test, 0, memcmp(got, memory + 100 + ranges[i][0],
+						ranges[i][1]));
+		wait_for_completion(&call->over);
+		KUNIT_EXPECT_EQ(test, call->status, 0);
+	}
+	krdma_region_put(region);
+	vfree(memory);
+}
+
+/*
+ * Unmapping copies bounce buffers to memory. A message that was opened before,
+ * and that nobody has received yet, stays as it is.
+ */
+static void sealed_message_survives_the_end(struct kunit *test)
+{
+	u8 *sent = kunit_kzalloc(test, 3000, GFP_KERNEL);
+	u8 *got = kunit_kzalloc(test, 3000, GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	connect_sealed(test);
+	fill(sent, 3000, 7);
+	KUNIT_EXPECT_EQ(test, krdma_send_timeout(ends.client, sent, 3000, 0), 0);
+	krdma_disconnect(ends.server);
+	for (i = 0; i < WAIT_MS && krdma_get_state(ends.server) != KRDMA_CLOSED;
+	     i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, krdma_get_state(ends.server), KRDMA_CLOSED);
+	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 3000, WAIT_MS),
+			3000);
+	KUNIT_EXPECT_TRUE(test, holds(got, 3000, 7));
+}
+
+static void device_with_one_sge_is_refused(struct kunit *test)
+{
+	fake->ibdev.attrs.max_send_sge = 1;
+	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
+}
+
+static void device_without_read_sge_is_refused(struct kunit *test)
+{
+	fake->ibdev.attrs.max_sge_rd = 0;
+	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
 }
 
 /*
@@ -1755,6 +1853,9 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(messages_of_any_length_arrive),
 	KUNIT_CASE(messages_arrive_on_device_with_small_limits),
 	KUNIT_CASE(messages_arrive_with_iwarp_keys),
+	KUNIT_CASE(sealed_messages_of_any_length_arrive),
+	KUNIT_CASE(sealed_messages_out_of_chunks_arrive),
+	KUNIT_CASE(sealed_message_survives_the_end),
 	KUNIT_CASE(device_with_one_sge_is_refused),
 	KUNIT_CASE(device_without_read_sge_is_refused),
 	KUNIT_CASE(long_message_is_read_in_several_goes),
