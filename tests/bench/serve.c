@@ -17,6 +17,8 @@
 
 /* Interval at which work items check whether they must end. */
 #define KBENCH_LOOK_MS 100
+/* Number of accepted connections after which closed ones are released. */
+#define KBENCH_PRUNE 64
 
 /**
  * struct kbench_listener - a listener of krdma
@@ -24,12 +26,14 @@
  * @echoes: true if messages are echoed; false if connections are kept idle
  * @work: work item that accepts connections
  * @held: list of idle connections by kbench_held.link
+ * @taken: number of idle connections since the last kbench_prune()
  */
 struct kbench_listener {
 	struct krdma_cb *cb;
 	bool echoes;
 	struct work_struct work;
 	struct list_head held;
+	unsigned int taken;
 };
 
 /* An accepted connection. */
@@ -79,6 +83,7 @@ static void kbench_prune(struct kbench_listener *listener, bool all)
 {
 	struct kbench_held *held, *next;
 
+	listener->taken = 0;
 	list_for_each_entry_safe(held, next, &listener->held, link) {
 		if (!all && krdma_is_established(held->cb))
 			continue;
@@ -97,10 +102,12 @@ static void kbench_take(struct kbench_listener *listener, struct krdma_cb *cb)
 	}
 	held->cb = cb;
 	INIT_WORK(&held->work, kbench_echo_work);
-	if (listener->echoes)
+	if (listener->echoes) {
 		queue_work(kbench_wq, &held->work);
-	else
-		list_add_tail(&held->link, &listener->held);
+		return;
+	}
+	list_add_tail(&held->link, &listener->held);
+	listener->taken++;
 }
 
 static void kbench_accept_work(struct work_struct *work)
@@ -114,8 +121,11 @@ static void kbench_accept_work(struct work_struct *work)
 		ret = krdma_accept_timeout(listener->cb, KBENCH_LOOK_MS, &cb);
 		if (!ret)
 			kbench_take(listener, cb);
-		else if (ret == -ETIMEDOUT)
-			/* Prune while no client is connecting. */
+		/*
+		 * Prune while no client is connecting, and before closed
+		 * connections reach the limit of the listener.
+		 */
+		if (ret == -ETIMEDOUT || listener->taken >= KBENCH_PRUNE)
 			kbench_prune(listener, false);
 		else if (krdma_get_state(listener->cb) != KRDMA_LISTENING)
 			break;
