@@ -6,7 +6,7 @@
 # connection with EBADMSG, and has no other effect. So does a message behind a missing one. A peer that has the key, and
 # breaks the protocol in messages that it seals well, gets no further than one without a level.
 #
-#   node 1 (victim; echoes on 7000 + level) <--- krdma_hostile, with the key A --- node 2
+#   node 1 (victim; echoes on 7000 + level, callbacks on 7010 + level) <--- krdma_hostile, with the key A --- node 2
 #
 # kernels: uml
 # long: stock-6.1 uml-debug stock-new debug-6.1
@@ -162,6 +162,29 @@ attacks() {
 	breaks "a sealed message with too many credits" credit "seal:{$data,credits=60000}"
 }
 
+# told: two cases: an end with callbacks gets no notice of a write with immediate data, which has no tag.
+told() {
+	local name="$level: a write with immediate data to an end with callbacks"
+	if ((NODE == 1)); then
+		note
+		expect 0 server 0.0.0.0 $((7010 + level)) "security=$level" keys=A rxcb=1
+	fi
+	barrier "told$level"
+	if ((NODE == 2)); then
+		hello version=2 min=2 mode=$((level << 4)) session=8
+		ht attack "$victim" $((7010 + level)) "$hex$(tag $((7010 + level)) "$hex")" auth:A "start:$((20000 * slow))" \
+			wimm "closed:$((20000 * slow))"
+		((ht_ret == 0 && got[closed]))
+		ok $? "$name: the victim closes ($ht_text)"
+	fi
+	barrier "told-over$level"
+	if ((NODE == 1)); then
+		[[ $(grown protocol_error.opcode) == 1 && $(grown writes_told) == 0 ]]
+		ok $? "$name: it is counted as a breach: $(grown protocol_error.opcode) $(grown writes_told)"
+		expect 0 server end
+	fi
+}
+
 if ((NODE == 1)); then
 	for level in $levels; do
 		expect 0 listen "l$level" 0.0.0.0 $((7000 + level)) "security=$level" keys=A connect_ms=$((20000 * slow))
@@ -173,6 +196,7 @@ for level in $levels; do
 	hello version=2 min=2 mode=$((level << 4)) session=7
 	request=$hex$(tag $((7000 + level)) "$hex")
 	attacks
+	told
 	if ((NODE == 2)); then
 		kt rounds good "$victim" $((7000 + level)) 2 "security=$level" keys=A
 		kt_is 0 "$level: a good client is served after the attacks"

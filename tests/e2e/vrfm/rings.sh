@@ -9,6 +9,7 @@
 #   node 1 (sends events) <---> node 2 (has rings)
 #
 # kernels: uml
+# security: encrypt long
 # long: uml-debug stock-6.1
 # alone: debug-6.1
 # load: krdma vrfm
