@@ -27,17 +27,6 @@ here=$(addr4 2)
 max_msg=65536
 levels="2 3"
 
-# tag PORT HEX: print the tag of a request with the key A.
-tag() {
-	python3 - "$here" "$victim" "$@" <<'PYTHON'
-import hashlib, ipaddress, sys
-client, server, port, req = sys.argv[1:]
-door = hashlib.blake2s(b"krdma 2 door", key=b"A" * 32).digest()
-ends = b"".join(bytes(10) + b"\xff\xff" + ipaddress.ip_address(host).packed for host in (client, server))
-print(hashlib.blake2s(bytes.fromhex(req) + ends + int(port).to_bytes(2, "big"), key=door, digest_size=8).hexdigest())
-PYTHON
-}
-
 # Bodies of messages by name, for translate. Version 2 is that of sealed messages.
 data="version=2,type=2,len=8,body=8"
 declare -A kinds=([CREDIT]=3 [PING]=4 [PONG]=5 [BYE]=6)
@@ -172,7 +161,7 @@ told() {
 	barrier "told$level"
 	if ((NODE == 2)); then
 		hello version=2 min=2 mode=$((level << 4)) session=8
-		ht attack "$victim" $((7010 + level)) "$hex$(tag $((7010 + level)) "$hex")" auth:A "start:$((20000 * slow))" \
+		ht attack "$victim" $((7010 + level)) "$hex$(tag A "$here" $((7010 + level)) "$hex")" auth:A "start:$((20000 * slow))" \
 			wimm "closed:$((20000 * slow))"
 		((ht_ret == 0 && got[closed]))
 		ok $? "$name: the victim closes ($ht_text)"
@@ -194,7 +183,7 @@ fi
 barrier listening
 for level in $levels; do
 	hello version=2 min=2 mode=$((level << 4)) session=7
-	request=$hex$(tag $((7000 + level)) "$hex")
+	request=$hex$(tag A "$here" $((7000 + level)) "$hex")
 	attacks
 	told
 	if ((NODE == 2)); then

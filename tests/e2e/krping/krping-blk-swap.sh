@@ -76,7 +76,7 @@ swaps() {
 	(($(<"$group/memory.swap.current") > 8 << 20))
 }
 
-# sent MIB: so many MiB were sent to the server.
+# sent MIB: succeed if more than MIB MiB were sent to the server.
 sent() {
 	(($(field bytes "client krpblkt") > $1 << 20))
 }
