@@ -350,8 +350,8 @@ enum krdma_poll {
  * @KRDMA_SECURITY_INTEGRITY: in addition, each message has a tag. A message that
  *	was changed, injected or repeated on the way ends the connection with
  *	-EBADMSG, and is not delivered. So does the next message behind one that
- *	was removed. There are no READs, WRITEs and
- *	atomics, and no regions that the peer may access (-EOPNOTSUPP)
+ *	was removed. There are no READs, WRITEs and atomics, and no regions that
+ *	the peer may access (-EOPNOTSUPP)
  * @KRDMA_SECURITY_ENCRYPT: in addition, the content of messages is secret
  */
 enum krdma_security {

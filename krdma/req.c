@@ -550,8 +550,8 @@ int krdma_req_take(struct krdma_conn *conn, struct krdma_req *first,
  * the peer accepts; -E2BIG: a request's memory has too many pieces, a message continues
  * in a second MR (on siw, 1 MiB each), or there is never room for the chain;
  * -EOPNOTSUPP: the device, the peer or the level of security does not support the
- * request; -EAGAIN:
- * there is no room, and &krdma_ops.write_space is called when there is;
+ * request; -EAGAIN: there is no room, and &krdma_ops.write_space is called when
+ * there is;
  * -ENOMEM; -ENOTCONN; or the reason for which the connection ended. On error no
  * @done is called.
  */

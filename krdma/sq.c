@@ -45,7 +45,6 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "auth.h"
 #include "region.h"
 #include "span.h"
 #include "sq.h"
@@ -639,7 +638,17 @@ static bool krdma_req_kick_list_locked(struct krdma_conn *conn,
 	return true;
 }
 
-static void krdma_req_kick_lists_locked(struct krdma_conn *conn)
+/**
+ * krdma_req_kick_sealed_locked - post the requests up to the next message that
+ * is sealed, and take what this message needs
+ * @conn: connection
+ *
+ * The caller seals the message that krdma_tx_take_locked() has got. Without such
+ * a call there is no message, or no room for it.
+ *
+ * Context: any, @conn->lock held; also krdma_tx.lock if the level seals messages.
+ */
+void krdma_req_kick_sealed_locked(struct krdma_conn *conn)
 {
 	struct krdma_kick kick = { .held = conn->sq.open };
 
@@ -664,22 +673,7 @@ static void krdma_req_kick_lists_locked(struct krdma_conn *conn)
 void krdma_req_kick_locked(struct krdma_conn *conn)
 {
 	if (!conn->sq.tx)
-		krdma_req_kick_lists_locked(conn);
-}
-
-/**
- * krdma_req_kick_sealed_locked - post the requests before the next message, and
- * take what this message needs
- * @conn: connection with a level that seals messages
- *
- * The caller seals the message that krdma_tx_take_locked() has got. Without such
- * a call there is no message, or no room for it.
- *
- * Context: any, krdma_tx.lock and @conn->lock held.
- */
-void krdma_req_kick_sealed_locked(struct krdma_conn *conn)
-{
-	krdma_req_kick_lists_locked(conn);
+		krdma_req_kick_sealed_locked(conn);
 }
 
 /**
