@@ -44,20 +44,10 @@
 #define GOT 212992
 
 /* Range of manual mappings, two pages: the second one has the pair. */
-#define MANUAL 0x10000000000ll
 #define PUBLISHED 262144
 #define PAIR (PUBLISHED + 4096)
 
 #define ALL 0xFFFF
-
-struct batch {
-	uint64_t ops;
-	uint32_t count, flags, timeout_ms, failed;
-	uint64_t serial;
-	uint32_t reached, behind, absent, zero;
-};
-
-static_assert(sizeof(struct batch) == 48, "layout");
 
 static void *volatile bad_address = (void *)8;
 

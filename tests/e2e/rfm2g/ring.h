@@ -26,6 +26,8 @@
 #define ENTER 0xC020EA0B
 #define BATCH 0xC030EA0C
 #define KERNEL_AT 0x10000000
+/* Offset of manual mappings of a device. */
+#define MANUAL 0x10000000000ll
 
 enum { REC_PAD, REC_LOST, REC_EVENT, REC_WRITTEN, REC_LINK, REC_IMAGE, REC_DONE };
 enum { STORED = 16, FOUND, APPLIED, PLACED, SENT, RECEIVED, RAISED, TOLD, HOLE };
@@ -83,6 +85,14 @@ struct op {
 	uint8_t data[32];
 };
 
+struct batch {
+	uint64_t ops;
+	uint32_t count, flags, timeout_ms, failed;
+	uint64_t serial;
+	uint32_t reached, behind, absent, zero;
+};
+
+static_assert(sizeof(struct batch) == 48, "layout");
 static_assert(sizeof(struct op) == 64, "layout");
 static_assert(sizeof(struct ring_args) == 64, "layout");
 static_assert(sizeof(struct user) == 128, "layout");
