@@ -10,6 +10,8 @@ hidden byte G5 = true;
 hidden byte G6 = true;
 hidden byte G8 = true;
 hidden byte G9 = true;
+/* Batches: no other write of the node comes between the operations of a batch. */
+hidden byte BA = true;
 /* Events: no event is lost between nodes that stay connected, and no event arrives twice. */
 hidden byte EV = true;
 /*

@@ -4,8 +4,8 @@
  *
  * A program stores into word 0 through a mapping, and then makes a call.
  * Another program, which belongs to another family of processes, writes word 0
- * by calls. Or this other program writes word 0 without page tables, like an
- * adapter that reads a file into the mapping. A peer writes word 1. The scanner
+ * by calls, or publishes it (VRFM_OP_PUBLISH). Or this other program writes word
+ * 0 without page tables, like an adapter that reads a file into the mapping. A peer writes word 1. The scanner
  * compares the page with its twin (a copy made before the stores), and frees
  * the twin.
  *
@@ -20,6 +20,7 @@
  * variant COMPARE_FIRST G3: a page is compared before it is write-protected, and then its twin is freed
  * variant FAULT_UNLOCKED G3: a page becomes writable while its twin is freed
  * variant TWO_LOADS G8: the value for the twin is loaded again after the value to send
+ * variant PUBLISH_TWO_LOADS G3: the value for the twin is loaded again after the value to publish
  * variant NO_BARRIER G3: a call does not compare before it
  * variant NUMBER_EARLY G3: a comparison that began before a call counts for that call
  * variant NO_JOIN G3: a page that a second family makes writable still belongs to the first family only
@@ -192,7 +193,38 @@ active proctype program()
 	od
 }
 
-/* The other program does nothing, makes the page writable, writes word 0 by calls, or writes it without page tables. */
+/* Model of vrfm_mem_publish(): send the value in the memory, and store it into the twin. */
+inline publish(v)
+{
+	atomic { !order -> order = true };
+#ifdef PUBLISH_TWO_LOADS
+	v = mem[0];
+	d_step {
+		!spin;
+		if
+		:: has_twin -> twin[0] = mem[0]
+		:: else
+		fi
+	};
+#else
+	d_step {
+		!spin;
+		v = mem[0];
+		if
+		:: has_twin -> twin[0] = v
+		:: else
+		fi
+	};
+#endif
+	accept(0, v);
+	v = 0;
+	order = false
+}
+
+/*
+ * The other program does nothing, makes the page writable, publishes word 0, writes it by calls, or writes it without page
+ * tables.
+ */
 active proctype other()
 {
 	byte i, v, value;
@@ -200,6 +232,7 @@ active proctype other()
 	if
 	:: skip
 	:: fault(1)
+	:: publish(v)
 	:: calls = 1;
 		value = 11;
 		do
