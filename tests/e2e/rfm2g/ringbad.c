@@ -3,8 +3,9 @@
  * ringbad DEVICE COMMAND: rings for invalid and hostile programs. Print a line for each case.
  * Author: The krdma developers.
  *
- *   calls    make invalid calls, exceed limits, and kill a process that waits
- *   hostile  write any value into a ring at any time; fork and exec. "ring serve" must run on node 1
+ *   calls      make invalid calls, exceed limits, and kill a process that waits
+ *   hostile S  fork and exec; then for S seconds, processes write any value into a ring at any time, fork, and are
+ *              killed. "ring serve" must run on node 1
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -353,6 +354,24 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
+/* Let a child use the descriptor of the ring, which it inherits, and its own mapping. */
+static int inherit(const struct ring *ring)
+{
+	struct ring inherited = { .fd = ring->fd, .args = ring->args };
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return errno;
+	if (!pid) {
+		ring_map(&inherited);
+		inherited.user->head = tail(&inherited);
+		_exit(enter(&inherited, 1, 1));
+	}
+	status = child_status(pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* Make a random call with the ring. Return whether its answer is possible. */
 static int call_ring(struct chaos *chaos, uint64_t *state)
 {
@@ -363,7 +382,10 @@ static int call_ring(struct chaos *chaos, uint64_t *state)
 	size_t i;
 	int ret;
 
-	switch (any(state) % 9) {
+	switch (any(state) % 10) {
+	case 9:
+		ret = any(state) % 16 ? 0 : inherit(ring);
+		break;
 	case 8:
 		ret = range(ring, any(state) % 2 * SUB_OWN, any(state) % 4096, any(state) % 8, 0);
 		break;
@@ -415,9 +437,9 @@ static void end_child(pid_t pid)
 }
 
 /* While four such processes run and are replaced, another ring gets all events in order. */
-static void scribbled_rings_harm_no_other_ring(void)
+static void scribbled_rings_harm_no_other_ring(int seconds)
 {
-	const uint64_t end = now_ms() + 6000;
+	const uint64_t end = now_ms() + 1000 * seconds;
 	struct ring ring = ring_open(1024);
 	uint32_t sent = 0, got = 0, bad = 0;
 	struct record record;
@@ -480,10 +502,12 @@ static void wrong_heads_are_ignored(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	const int hostile = argc == 4 && !strcmp(argv[2], "hostile");
+
+	if (!hostile && (argc != 3 || strcmp(argv[2], "calls")))
 		errx(2, "ringbad DEVICE COMMAND");
 	device_open(argv[1]);
-	if (!strcmp(argv[2], "calls")) {
+	if (!hostile) {
 		bad_rings();
 		bad_subscriptions();
 		bad_ranges();
@@ -496,7 +520,7 @@ int main(int argc, char **argv)
 	} else {
 		forks();
 		wrong_heads_are_ignored();
-		scribbled_rings_harm_no_other_ring();
+		scribbled_rings_harm_no_other_ring(atoi(argv[3]));
 	}
 	return 0;
 }

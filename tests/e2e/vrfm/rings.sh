@@ -3,8 +3,9 @@
 # Author: The krdma developers
 #
 # rings: programs get events, states of peers, and notices of writes by rings. A ring copies events, or takes them as the
-# waiter of their type. Overflow is counted, and neither a state of a peer nor a taken event nor a notice is lost. Readers wait by count and by time. A program
-# that writes any value into its ring at any time harms only its own ring. A ring outlives its device.
+# waiter of their type. Overflow is counted, and neither a state of a peer nor a taken event nor a notice is lost. Readers
+# wait by count and by time. A program that writes any value into its ring at any time, forks and is killed harms only its
+# own ring. A ring outlives its device.
 #
 #   node 1 (sends events) <---> node 2 (has rings)
 #
@@ -12,6 +13,7 @@
 # security: encrypt long
 # long: uml-debug stock-6.1
 # alone: debug-6.1
+# lasting: uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/ring rfm2g/ringbad rfm2g/ringrange
 # append: ncpus=1
@@ -117,7 +119,7 @@ served events /add/ring "$RFM" events
 served waits /add/ring "$RFM" waits
 served ranges /add/ringrange "$RFM" ranges
 ((NODE != 2)) || results /add/ringbad "$RFM" calls
-served hostile /add/ringbad "$RFM" hostile
+served hostile /add/ringbad "$RFM" hostile "${1:-6}"
 links
 resyncs
 loads
