@@ -3,7 +3,10 @@
  * Call random commands and system calls of a device and its rings with random
  * arguments, and sometimes map both between them.
  *
- *   fuzz DEVICE CALLS SEED
+ *   fuzz DEVICE CALLS SEED [SHARE]
+ *
+ * SHARE of 16 calls use the last ring that was created: 2 by default, and at
+ * most 12.
  *
  * The program must end, and the kernel must not log a warning. The program
  * counts results by errno. If one errno never occurs, the random numbers are
@@ -394,18 +397,20 @@ static long ring_call(uint8_t *buffer, uint8_t *memory)
 	}
 }
 
-static long any_call(int fd, uint8_t *buffer, uint8_t *memory)
+static long any_call(int fd, uint8_t *buffer, uint8_t *memory, uint32_t share)
 {
-	switch (any() % 16) {
-	case 0:
-	case 1:
-	case 2:
-		return call(fd, buffer, memory);
-	case 3:
-	case 4:
+	const uint32_t kind = any() % 16;
+
+	if (kind < share) {
 		ring_calls++;
 		return ring_call(buffer, memory);
-	case 5:
+	}
+	switch (kind) {
+	case 12:
+	case 13:
+	case 14:
+		return call(fd, buffer, memory);
+	case 15:
 		return command_at_random(fd, OWN_RING, buffer);
 	default:
 		return command_at_random(fd, command(), buffer);
@@ -436,12 +441,13 @@ static void map(uint8_t *at, size_t len, int fd, int flags)
 
 int main(int argc, char **argv)
 {
+	const uint32_t share = argc == 5 ? atoi(argv[4]) : 2;
 	uint8_t *buffer, *memory;
 	long calls, answers[200] = { 0 };
 	int fd;
 
-	if (argc != 4)
-		errx(2, "fuzz DEVICE CALLS SEED");
+	if (argc != 4 && argc != 5)
+		errx(2, "fuzz DEVICE CALLS SEED [SHARE]");
 	calls = atol(argv[2]);
 	state = strtoull(argv[3], NULL, 0) | 1;
 	fd = open(argv[1], O_RDWR);
@@ -457,7 +463,7 @@ int main(int argc, char **argv)
 	map(memory, MEMORY, fd, MAP_SHARED);
 	printf("# seed %s\n", argv[3]);
 	for (long i = 0; i < calls; i++) {
-		long ret = any_call(fd, buffer, memory);
+		long ret = any_call(fd, buffer, memory, share);
 
 		answers[ret < 0 ? errno : 0]++;
 		if (any() % 64 == 0)
