@@ -23,6 +23,7 @@
  *   burst   receive bursts of 100 events, which rfm2g1 sends
  *   cover   learn of the writes of 4 bytes of another process, which writes at full speed
  *   control write eight blocks and a counter, and send an event
+ *   update  update 64 words of 4 bytes
  *   pages   RDMA READ a tenth of 64 MiB, page by page; only for the variant raw
  *   longest write a block every 100 us, and print the longest time of a write as max; has a single turn
  *   poker   write 4 bytes every ms with real-time priority; has a single turn, of a variant called NAME
@@ -41,6 +42,7 @@
  *   batch   /dev/rfm2g0 by VRFM_BATCH
  *   tapped  /dev/rfm2g0 with a tap that records no bytes, and that this program reads
  *   copied  /dev/rfm2g0 with a tap that records up to 4 KiB of each write
+ *   idle    /dev/rfm2g0 with a tap that records none of the writes and messages
  *   plain   ordinary memory
  *   small   /dev/rfm2g0
  *   large   /dev/rfm2g2, which has more memory than rfm2g0
@@ -580,12 +582,13 @@ static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap,
 	result->ns = now_ns() - begin;
 }
 
-/* The test "rate" with a tap. */
-static void tapped_rate(const struct job *job, const struct rfm *rfm, uint32_t snap, struct result *result)
+/* The test "rate" with a tap. That of the variant "idle" records events only, and no program sends any. */
+static void tapped_rate(const struct job *job, const struct rfm *rfm, char letter, struct result *result)
 {
+	const uint32_t kinds = letter == 'i' ? VRFM_TAP_KIND(VRFM_REC_RAISED) : VRFM_TAP_KINDS;
 	struct ring tap;
 
-	ring_open_tap(&tap, rfm, snap);
+	ring_open_tap(&tap, rfm, kinds, letter == 'c' ? PAGE : 0);
 	rate(job, rfm, &tap, result);
 	ring_close(&tap);
 }
@@ -624,6 +627,7 @@ static const struct variant {
 	{ "alone", "/dev/rfm2g4", 'v' }, { "three", "/dev/rfm2g5", 'v' }, { "plain", NULL, 'm' },
 	{ "manual", "/dev/rfm2g0", 'p' }, { "ring", "/dev/rfm2g0", 'e' }, { "batch", "/dev/rfm2g0", 'b' },
 	{ "tapped", "/dev/rfm2g0", 't' }, { "copied", "/dev/rfm2g0", 'c' },
+	{ "idle", "/dev/rfm2g0", 'i' },
 	{ "small", "/dev/rfm2g0", 'v' }, { "large", "/dev/rfm2g2", 'v' },
 	{ "one", "/dev/rfm2g0", 'v' }, { "two", "/dev/rfm2g1", 'v' }, { "four", "/dev/rfm2g2", 'v' },
 	{ "eight", "/dev/rfm2g3", 'v' }, { "sixteen", "/dev/rfm2g4", 'v' },
@@ -641,8 +645,8 @@ static void run(const struct job *job, const char *test, const struct turn *turn
 
 	if (!strcmp(test, "rate") && letter == 'r')
 		raw_rate(job, result);
-	else if (!strcmp(test, "rate") && (letter == 't' || letter == 'c'))
-		tapped_rate(job, &turn->rfm, letter == 'c' ? PAGE : 0, result);
+	else if (!strcmp(test, "rate") && strchr("tci", letter))
+		tapped_rate(job, &turn->rfm, letter, result);
 	else if (!strcmp(test, "rate"))
 		rate(job, &turn->rfm, NULL, result);
 	else if (!strcmp(test, "pages"))
@@ -655,6 +659,8 @@ static void run(const struct job *job, const char *test, const struct turn *turn
 		cover(job, letter, &turn->rfm, result);
 	else if (!strcmp(test, "control"))
 		control(job, letter, &turn->rfm, result);
+	else if (!strcmp(test, "update"))
+		update(job, letter, &turn->rfm, result);
 	else
 		trips(job, *test, letter, &turn->rfm, result);
 }

@@ -77,7 +77,7 @@ void rfm_send(const struct rfm *rfm, uint32_t event, uint32_t node, uint32_t val
 uint32_t rfm_wait(const struct rfm *rfm);
 
 void ring_open_events(struct ring *ring, const struct rfm *rfm);
-void ring_open_tap(struct ring *ring, const struct rfm *rfm, uint32_t snap);
+void ring_open_tap(struct ring *ring, const struct rfm *rfm, uint32_t kinds, uint32_t snap);
 uint32_t ring_wait_event(struct ring *ring);
 void ring_release_all(struct ring *ring);
 void ring_close(struct ring *ring);
@@ -89,5 +89,6 @@ void publish(const struct rfm *rfm, uint32_t offset, uint32_t value);
 void burst(const struct job *job, char letter, const struct rfm *rfm, struct result *result);
 void cover(const struct job *job, char letter, const struct rfm *rfm, struct result *result);
 void control(const struct job *job, char letter, const struct rfm *rfm, struct result *result);
+void update(const struct job *job, char letter, const struct rfm *rfm, struct result *result);
 
 #endif /* VBENCH_H */

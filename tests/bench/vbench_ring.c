@@ -31,6 +31,10 @@
 #define BLOCKS_AT 1048576u
 #define COUNTER_AT (BLOCKS_AT + BLOCKS * PAGE)
 #define OPS (BLOCKS + 2)
+/* Words of 4 bytes that a batch updates, one in each cache line of the first page behind the counter. */
+#define UPDATES 64
+#define UPDATES_AT (COUNTER_AT + PAGE)
+#define UPDATE_STEP 64
 /* Number of control cycles between two reads of the clock. */
 #define CYCLES 16
 /* Entries of a ring whose batches a thread executes. */
@@ -80,10 +84,10 @@ void ring_open_events(struct ring *ring, const struct rfm *rfm)
 	ring_subscribe(ring, &args);
 }
 
-/* Open a ring that records writes and messages. */
-void ring_open_tap(struct ring *ring, const struct rfm *rfm, uint32_t snap)
+/* Open a ring with a tap of records of the types KINDS, a bit mask. */
+void ring_open_tap(struct ring *ring, const struct rfm *rfm, uint32_t kinds, uint32_t snap)
 {
-	struct vrfm_subscribe args = { .what = VRFM_SUB_TAP, .kinds = VRFM_TAP_KINDS };
+	struct vrfm_subscribe args = { .what = VRFM_SUB_TAP, .kinds = kinds };
 
 	ring_open(ring, rfm, TAP_SLOTS, snap);
 	ring_subscribe(ring, &args);
@@ -355,6 +359,46 @@ void control(const struct job *job, char letter, const struct rfm *rfm, struct r
 		err(1, "fsync");
 	result->ns = now_ns() - begin;
 	result->messages = messages_sent(rfm) - messages;
+}
+
+static void update_by_batch(const struct rfm *rfm, uint32_t number)
+{
+	struct vrfm_op ops[UPDATES] = { };
+	uint32_t i;
+
+	for (i = 0; i < UPDATES; i++) {
+		ops[i] = (struct vrfm_op){ .op = VRFM_OP_INLINE, .flags = i < UPDATES - 1 ? VRFM_OP_MORE : 0,
+					   .offset = UPDATES_AT + i * UPDATE_STEP, .length = sizeof(number) };
+		memcpy(ops[i].data, &number, sizeof(number));
+	}
+	post(rfm, ops, UPDATES, 0);
+}
+
+static void update_by_calls(const struct rfm *rfm, uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < UPDATES; i++)
+		if (pwrite(rfm->fd, &number, sizeof(number), UPDATES_AT + i * UPDATE_STEP) != sizeof(number))
+			err(1, "write");
+}
+
+/* Update 64 words of 4 bytes repeatedly. Count the updates and the system calls. */
+void update(const struct job *job, char letter, const struct rfm *rfm, struct result *result)
+{
+	uint64_t begin = now_ns();
+
+	do {
+		if (letter == 'b')
+			update_by_batch(rfm, result->n);
+		else
+			update_by_calls(rfm, result->n);
+		result->calls += letter == 'b' ? 1 : UPDATES;
+		result->n += UPDATES;
+	} while (now_ns() - begin < job->ms * 1000000ull);
+	if (fsync(rfm->fd))
+		err(1, "fsync");
+	result->ns = now_ns() - begin;
 }
 
 /* ---- a thread that executes batches ---- */
