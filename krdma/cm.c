@@ -220,7 +220,7 @@ static void krdma_cm_rejected(struct krdma_conn *conn,
 	const u8 *data;
 
 	rej->reason = event->status;
-	data = rdma_consumer_reject_data(conn->cb.cm_id, event, &len);
+	data = krdma_quirk_reject_data(conn->cb.cm_id, event, &len);
 	if (data && !krdma_conn_is_raw(conn)) {
 		/* Before the user's data there is krdma's reason. */
 		if (krdma_rej_decode(&reason, &user_len, data, len)) {

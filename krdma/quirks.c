@@ -167,6 +167,34 @@ int krdma_quirk_connect_errno(const struct rdma_cm_id *id, int status)
 	return status;
 }
 
+/**
+ * krdma_quirk_reject_data - return the private data of the peer's reject
+ * @id: id of the connection
+ * @event: RDMA_CM_EVENT_REJECTED
+ * @len: result: length of the private data in bytes
+ *
+ * siw, 6.1 to 7.3, reports a reject by -ECONNRESET (siw_proc_mpareply()). On
+ * iWARP, rdma_consumer_reject_data() returns private data only for
+ * -ECONNREFUSED, so the client would not learn the reason.
+ *
+ * siw also reports -ECONNRESET, without private data, if the TCP connection
+ * ends before the reply, or with it: tcp_data_queue() reports the end of a
+ * connection before the data in the same packet. Then the reason is lost. If
+ * the connection ends within the reply, the private data may be any bytes, as
+ * those of a hostile peer.
+ *
+ * Return: private data, or NULL if there are none. Valid as long as @event.
+ */
+const void *krdma_quirk_reject_data(struct rdma_cm_id *id,
+				    struct rdma_cm_event *event, u8 *len)
+{
+	if (event->status != -ECONNRESET ||
+	    !rdma_protocol_iwarp(id->device, id->port_num))
+		return rdma_consumer_reject_data(id, event, len);
+	*len = event->param.conn.private_data_len;
+	return *len ? event->param.conn.private_data : NULL;
+}
+
 /*
  * Minimum backlog for rdma_listen(): the default of the iWARP CM (iwcm.c:
  * default_backlog, 6.1 to 7.3), which limits the requests that it has not

@@ -25,6 +25,8 @@ enum krdma_quirk {
 u32 krdma_quirks_of(const struct ib_device *ibdev);
 int krdma_quirk_connect(struct krdma_conn *conn, struct rdma_conn_param *param);
 int krdma_quirk_connect_errno(const struct rdma_cm_id *id, int status);
+const void *krdma_quirk_reject_data(struct rdma_cm_id *id,
+				    struct rdma_cm_event *event, u8 *len);
 int krdma_quirk_backlog(u32 backlog);
 int krdma_quirk_post_errno(int ret);
 int krdma_quirk_kept_errno(int ret);

@@ -339,6 +339,18 @@ kt() {
 	((kt_ret >= 0))
 }
 
+# kt_rejected COMMAND SLOT ARGUMENT...: run a command with a connect that the peer rejects. On siw a client can miss the
+# reason (see krdma_quirk_reject_data()), and gets ECONNREFUSED. So repeat the command there, at most 20 times.
+kt_rejected() {
+	local tries=1
+	[[ $LINK != siw ]] || tries=20
+	kt "$@"
+	while ((--tries > 0 && kt_ret == errno[ECONNREFUSED])); do
+		kt release "$2"
+		kt "$@"
+	done
+}
+
 # Folder for the results of kt_start, and for other files of a scenario.
 results=$(mktemp -d)
 

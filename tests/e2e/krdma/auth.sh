@@ -21,9 +21,6 @@ network_ready
 mount_debugfs
 server=$(addr4 1)
 
-# reason ERRNO: print the errno that a client gets if the server rejects it with ERRNO. On siw a reject has no reason.
-reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
-
 # works PORT WHAT OPTION...: one case: a client with these options is connected, and its messages come back.
 works() {
 	local port=$1 what=$2
@@ -37,7 +34,7 @@ works() {
 fails() {
 	local wanted=$1 port=$2 what=$3
 	shift 3
-	kt connect c "$server" "$port" "$@"
+	kt_rejected connect c "$server" "$port" "$@"
 	kt_is "$wanted" "$what"
 	kt release c
 }
@@ -61,8 +58,10 @@ server() {
 	listen_all
 	barrier listening
 	barrier refused
-	(($(counter refused.key) - key == 4 && $(counter refused.security) - security == 4))
-	ok $? "the server has counted 4 requests of another key and 4 of another level: $(($(counter refused.key) - key)) $(($(counter refused.security) - security))"
+	key=$(($(counter refused.key) - key)) security=$(($(counter refused.security) - security))
+	# On siw, clients may have repeated requests.
+	((key == 4 && security == 4)) || [[ $LINK == siw && $key -ge 4 && $security -ge 4 ]]
+	ok $? "the server has counted 4 requests of another key and 4 of another level: $key $security"
 	logged "connect request refused: -129, other key"
 	ok $? "the server's log names the other key"
 	logged "connect request refused: -1, other security level"
@@ -123,21 +122,17 @@ exported() {
 }
 
 refusals() {
-	fails "$(reason EKEYREJECTED)" 7000 "a client with another key is refused" security=1 keys=C
-	fails "$(reason EKEYREJECTED)" 7002 "a client with neither of two keys is refused" security=1 keys=C
-	fails "$(reason EKEYREJECTED)" 7000 "a client whose second key fits is refused" security=1 keys=CA
-	fails "$(reason EKEYREJECTED)" 7004 "a server with callbacks refuses another key" security=1 keys=C
-	fails "$(reason EPERM)" 7000 "a client without a level is refused"
-	fails "$(reason EPERM)" 7001 "a client with a level is refused by a server without" security=1 keys=A
-	fails "$(reason EPERM)" 7000 "a client with the level integrity is refused by a server with auth" security=2 keys=A
-	fails "$(reason EPERM)" 7000 "a client with the level encrypt is refused by a server with auth" security=3 keys=A
+	fails EKEYREJECTED 7000 "a client with another key is refused" security=1 keys=C
+	fails EKEYREJECTED 7002 "a client with neither of two keys is refused" security=1 keys=C
+	fails EKEYREJECTED 7000 "a client whose second key fits is refused" security=1 keys=CA
+	fails EKEYREJECTED 7004 "a server with callbacks refuses another key" security=1 keys=C
+	fails EPERM 7000 "a client without a level is refused"
+	fails EPERM 7001 "a client with a level is refused by a server without" security=1 keys=A
+	fails EPERM 7000 "a client with the level integrity is refused by a server with auth" security=2 keys=A
+	fails EPERM 7000 "a client with the level encrypt is refused by a server with auth" security=3 keys=A
 	barrier refused
-	[[ $LINK == siw ]] || {
-		logged "refuses this host: it has another key"
-		ok $? "the client's log names the other key"
-		logged "refuses this host: it has another security level"
-		ok $? "the client's log names the other level"
-	}
+	check "the client's log names the other key" logged "refuses this host: it has another key"
+	check "the client's log names the other level" logged "refuses this host: it has another security level"
 	fails ENOKEY 7000 "a level without a key" security=1
 	fails EINVAL 7000 "a key without a level" keys=A
 	fails EINVAL 7000 "a level in raw mode" security=1 keys=A raw=1

@@ -22,6 +22,9 @@
 
 network_ready
 size=$((1 << 20))
+# The rig drops packets of RoCE only. siw sends nothing again: TCP repeats bytes that it has.
+drops=1
+[[ $LINK != siw ]] || drops=0
 
 # marker LEVEL WAY: print the hexadecimal digits of a marker of 16 bytes, which is the same on both nodes.
 marker() { python3 -c "import hashlib, sys; print(hashlib.md5(repr(sys.argv).encode()).hexdigest())" "$(</exchange/salt)" "$@"; }
@@ -87,10 +90,10 @@ listen_to() {
 	on 1 check "$level: node 1 enables its device" rfm_make $size keepalive_ms=500
 	check "$level: the nodes are linked" within 30 rfm_joined $((3 - NODE))
 	judge image "data in an image" 4096
-	on 2 meddle drop,from=2,min=20
+	((NODE == 1 || !drops)) || meddle drop,from=2,min=20
 	on 2 check "$level: node 2 writes data by write()" at put 8192 "$(marker "$level" call)"
 	judge call "data of write()" 8192
-	on 2 meddled "$level: a packet is dropped"
+	((NODE == 1 || !drops)) || meddled "$level: a packet is dropped"
 	on 2 check "$level: node 2 writes data through a mapping" at put 16384 "$(marker "$level" mapping)" mapped
 	judge mapping "data from a mapping" 16384
 	for secret in $(secrets); do

@@ -44,6 +44,7 @@ auth_is_logged() {
 # linked LEVEL: both devices have this level.
 linked() {
 	local key=00000000 shown=yes line
+	[[ $LINK != siw ]] || shown=iwarp # There are no direct writes on iWARP.
 	[[ $1 == none ]] || key=$(key_id A)
 	[[ $1 == none || $1 == auth ]] || shown=sealed
 	check "$1: node $NODE is linked" within 20 rfm_joined $other
