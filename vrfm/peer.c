@@ -129,6 +129,8 @@ static enum vrfm_reject vrfm_peer_refusal(int error)
 		return VRFM_REJECT_KEY;
 	case -EPERM:
 		return VRFM_REJECT_SECURITY;
+	case -EPROTONOSUPPORT:
+		return VRFM_REJECT_VERSION;
 	default:
 		return VRFM_REJECT_NONE;
 	}

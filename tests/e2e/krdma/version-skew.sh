@@ -4,9 +4,10 @@
 #
 # version-skew: the previous version of krdma as server, and then as client, with this version at the other end. Both
 # versions exchange messages of all lengths, access exported buffers, receive messages by callback, and transfer the
-# reason of a close.
+# reason of a close. The previous version has no levels of security. If this version has a level, no connection is made,
+# and the client gets the reason.
 #
-#   node 1 (server on 7000, 7001, 7002) <--- krdma, one of them the previous version ---> node 2 (client)
+#   node 1 (server on 7000 to 7004, and on 5565) <--- krdma, one of them the previous version ---> node 2 (client)
 #
 # kernels: uml
 # alone: stock-6.1 uml/siw
@@ -20,6 +21,7 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
+mount_debugfs
 
 # load SUFFIX: load krdma and krdma_test of this version, or of the previous version if SUFFIX is "-previous".
 load() {
@@ -97,10 +99,50 @@ talk() {
 	for slot in c w t r; do expect 0 release $slot; done
 }
 
+# A node of vrfm with a level connects to the previous version of krdma, which listens at the port of vrfm.
+vrfm_refused() {
+	add_key logon vrfm:a A
+	check "vrfm with a level is loaded" insmod /modules/vrfm.ko node=2 size=1M listen="$(addr4 2)" peers="3@$server" \
+		security=auth key=vrfm:a
+	within 20 logged "node 3: not linked: it \(speaks another version\|has another security level\)"
+	ok $? "vrfm with a level logs why the previous version refuses it"
+	check "vrfm is unloaded" rmmod vrfm
+}
+
+# level_refused OLD: the node OLD has the previous version and no level, and the other node has a level. The errno is EPERM
+# if the previous version has levels too.
+level_refused() {
+	local level=(security=1 keys=A) wanted=EPROTONOSUPPORT before
+	((NODE != $1)) || level=() wanted=ECONNREFUSED
+	if ((NODE == 1)); then
+		((NODE == $1)) || before=$(counter refused.security)
+		expect 0 listen level 0.0.0.0 7004 "${level[@]}"
+		((NODE != $1)) || expect 0 listen vrfm 0.0.0.0 5565
+	fi
+	barrier "level-listens$1"
+	if ((NODE == 2)); then
+		kt connect v "$server" 7004 "${level[@]}"
+		is_one_of "$kt_ret" "${errno[$wanted]}" "${errno[EPERM]}"
+		ok $? "a client gets $wanted if only one end has a level: $kt_ret"
+		kt release v
+		((NODE == $1)) || vrfm_refused
+	fi
+	barrier "level-refused$1"
+	if ((NODE == 1 && NODE != $1)); then
+		(($(counter refused.security) == before + 1))
+		ok $? "a server with a level counts a client of the previous version"
+		check "a server with a level logs a client of the previous version" \
+			logged "connect request refused: -1, other security level"
+	fi
+	((NODE == 2)) || expect 0 release level
+	((NODE == 2 || $1 == 2)) || expect 0 release vrfm
+}
+
 for old in 1 2; do
 	if ((NODE == old)); then load -previous; else load ""; fi
 	barrier "loaded$old"
 	if ((NODE == 1)); then serve "$old"; else talk "$old"; fi
+	level_refused "$old"
 	barrier "over$old"
 	for module in krdma_test krdma; do
 		rmmod $module
