@@ -38,9 +38,12 @@ static u32 krdma_part_take(struct krdma_conn *conn, struct krdma_part *part,
 
 	/* Memory that is sealed is not mapped, so it has no such pieces. */
 	if (krdma_conn_is_sealed(conn)) {
+		part->req.local = part->parts->memory;
+		krdma_data_skip(&part->parts->memory, len);
 		rest->left = later;
 		return len;
 	}
+	part->req.local = whole->local;
 	rest->left = len;
 	krdma_span_next(rest, part->req.few,
 			min_t(u32, KRDMA_REQ_SGES,
@@ -62,7 +65,6 @@ static int krdma_part_prepare(struct krdma_conn *conn, struct krdma_part *part)
 	};
 
 	req->opcode = KRDMA_SEND;
-	req->local = whole->local;
 	req->local.len = krdma_part_take(conn, part,
 					 min(left, conn->limits.part_max));
 	req->done = krdma_part_done;
@@ -137,6 +139,10 @@ int krdma_parts_prepare(struct krdma_conn *conn, struct krdma_req *req)
 		return -ENOMEM;
 	parts->req = req;
 	krdma_span_begin(&parts->rest, req->sges, NULL, 0, req->local.len);
+	parts->memory = req->local;
+	/* Only for a region, @offset is an argument of krdma_post(). */
+	if (req->local.mem != KRDMA_MEM_REGION)
+		parts->memory.offset = 0;
 	req->parts = parts;
 	while (parts->left < max && parts->rest.left) {
 		part = &parts->part[parts->left];

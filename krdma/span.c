@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Split a request into work requests, see span.h. No locks, no verbs. */
+#include <linux/bvec.h>
 #include <linux/minmax.h>
+#include <linux/scatterlist.h>
 
 #include "span.h"
 
@@ -41,6 +43,45 @@ u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
 		span->seg_off = 0;
 	}
 	return n;
+}
+
+/**
+ * krdma_data_skip - leave out the first bytes of local memory
+ * @data: memory. @data->offset counts from the first byte of the region
+ *	(KRDMA_MEM_REGION), or of the first entry (KRDMA_MEM_PAGES,
+ *	KRDMA_MEM_SG). Afterwards the first entry contains the first byte, or
+ *	there is no entry
+ * @len: number of bytes to leave out
+ *
+ * The time is that of the entries that are left out, so a caller that sends
+ * memory in parts visits each entry once.
+ *
+ * Context: any.
+ */
+void krdma_data_skip(struct krdma_data *data, u32 len)
+{
+	bool pages = data->mem == KRDMA_MEM_PAGES;
+	u32 first;
+
+	data->len -= len;
+	if (data->mem == KRDMA_MEM_VIRT) {
+		data->virt += len;
+		return;
+	}
+	data->offset += len;
+	if (data->mem == KRDMA_MEM_REGION)
+		return;
+	while (data->nents) {
+		first = pages ? data->pages->bv_len : data->sg->length;
+		if (data->offset < first)
+			return;
+		data->offset -= first;
+		data->nents--;
+		if (pages)
+			data->pages++;
+		else
+			data->sg = sg_next(data->sg);
+	}
 }
 
 /**

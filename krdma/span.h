@@ -7,11 +7,16 @@
  * segments. Pieces and segments may have different lengths. A work request has
  * a limited number of pieces. It stays within one segment, because it names one
  * rkey.
+ *
+ * Memory that is sealed is not mapped, so it has no such pieces. It is split by
+ * krdma_data_skip().
  */
 #ifndef KRDMA_SPAN_H
 #define KRDMA_SPAN_H
 
 #include <rdma/ib_verbs.h>
+
+#include <krdma.h>
 
 #include "wire.h"
 
@@ -54,6 +59,7 @@ static inline void krdma_span_begin(struct krdma_span *span,
 	};
 }
 
+void krdma_data_skip(struct krdma_data *data, u32 len);
 u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max);
 u32 krdma_span_count(const struct ib_sge *sges, const struct krdma_seg *segs,
 		     u64 offset, u32 len, u32 max);

@@ -82,6 +82,7 @@ struct krdma_part {
  * @req: request of the user, whose memory is mapped, unless the level seals
  *	messages
  * @rest: bytes of which no part was made yet
+ * @memory: memory of these bytes, if the level seals messages
  * @left: number of parts that have not ended
  * @error: errno of the first part that failed
  * @rcu: frees the object, see KRDMA_QUIRK_READS_FREED
@@ -94,6 +95,7 @@ struct krdma_part {
 struct krdma_parts {
 	struct krdma_req *req;
 	struct krdma_span rest;
+	struct krdma_data memory;
 	u32 left;
 	int error;
 	struct rcu_head rcu;

@@ -320,14 +320,13 @@ static const void *krdma_tx_data(struct krdma_conn *conn,
 	const struct krdma_wire_hdr *hdr = (const void *)req->hdr;
 	const struct krdma_data *data = &req->local;
 	void *gather = conn->sq.tx->gather;
-	u32 skip = 0, copied = data->len;
+	u32 copied = data->len, skip;
 
-	/* The memory of krdma_post() begins with the first part. */
-	if (!req->wr.op)
-		skip = le32_to_cpu(hdr->offset);
+	/* Only a later part can begin within an entry, see krdma_parts.memory. */
+	skip = hdr->offset ? data->offset : 0;
 	switch (data->mem) {
 	case KRDMA_MEM_VIRT:
-		return data->virt + skip;
+		return data->virt;
 	case KRDMA_MEM_PAGES:
 		copied = krdma_tx_gather_pages(data, skip, gather);
 		break;
@@ -336,8 +335,7 @@ static const void *krdma_tx_data(struct krdma_conn *conn,
 					    data->len, skip);
 		break;
 	case KRDMA_MEM_REGION:
-		krdma_region_read(data->region, data->offset + skip, gather,
-				  data->len);
+		krdma_region_read(data->region, data->offset, gather, data->len);
 		break;
 	default:
 		break;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Test the splitting of a request into work requests. They must transfer each
- * byte once, and each must stay within one segment of the peer's memory.
+ * byte once, and each must stay within one segment of the peer's memory. Also
+ * test the splitting of memory that is not mapped.
  */
 #include <kunit/test.h>
 
@@ -174,6 +175,119 @@ static void span_maps_every_byte_once(struct kunit *test)
 				check_every_byte(test, offsets[o], lens[l], max);
 }
 
+/* Entries of local memory, as bio_vecs and as scatterlist. */
+static const u32 entry_lens[] = { 100, 4096, 1, 4096, 1708 };
+static struct bio_vec entry_pages[ARRAY_SIZE(entry_lens)];
+static struct scatterlist entry_sg[ARRAY_SIZE(entry_lens)];
+
+static struct krdma_data data_of(enum krdma_mem mem)
+{
+	struct krdma_data data = {
+		.mem = mem,
+		.nents = ARRAY_SIZE(entry_lens),
+	};
+	u32 i;
+
+	sg_init_table(entry_sg, ARRAY_SIZE(entry_lens));
+	for (i = 0; i < ARRAY_SIZE(entry_lens); i++) {
+		entry_pages[i].bv_len = entry_lens[i];
+		entry_sg[i].length = entry_lens[i];
+		data.len += entry_lens[i];
+	}
+	if (mem == KRDMA_MEM_PAGES)
+		data.pages = entry_pages;
+	else
+		data.sg = entry_sg;
+	return data;
+}
+
+/* Check that the memory begins with byte @at of all entries. */
+static void check_position(struct kunit *test, const struct krdma_data *data,
+			   u32 at)
+{
+	u32 i = 0;
+
+	while (i < ARRAY_SIZE(entry_lens) && at >= entry_lens[i])
+		at -= entry_lens[i++];
+	KUNIT_EXPECT_EQ(test, data->nents, ARRAY_SIZE(entry_lens) - i);
+	KUNIT_EXPECT_EQ(test, data->offset, (u64)at);
+	if (!data->nents)
+		return;
+	if (data->mem == KRDMA_MEM_PAGES)
+		KUNIT_EXPECT_PTR_EQ(test, data->pages, &entry_pages[i]);
+	else
+		KUNIT_EXPECT_PTR_EQ(test, data->sg, &entry_sg[i]);
+}
+
+static void check_steps(struct kunit *test, enum krdma_mem mem, u32 step)
+{
+	struct krdma_data data = data_of(mem);
+	u32 len = data.len, at = 0;
+
+	while (at < len) {
+		u32 part = min(step, len - at);
+
+		krdma_data_skip(&data, part);
+		at += part;
+		KUNIT_EXPECT_EQ(test, data.len, len - at);
+		check_position(test, &data, at);
+	}
+}
+
+static void data_skip_finds_entry_of_every_byte(struct kunit *test)
+{
+	static const u32 steps[] = { 1, 7, 99, 100, 101, 4096, 4197, 10001 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		check_steps(test, KRDMA_MEM_PAGES, steps[i]);
+		check_steps(test, KRDMA_MEM_SG, steps[i]);
+	}
+}
+
+/* Memory that is sent in parts must not be walked from its start for each. */
+static void data_skip_does_not_visit_earlier_entries(struct kunit *test)
+{
+	struct krdma_data data = data_of(KRDMA_MEM_PAGES);
+
+	krdma_data_skip(&data, 150);
+	check_position(test, &data, 150);
+	entry_pages[0].bv_len = 0;
+	krdma_data_skip(&data, 4046);
+	check_position(test, &data, 4196);
+	entry_pages[1].bv_len = 0;
+	krdma_data_skip(&data, 2);
+	check_position(test, &data, 4198);
+}
+
+static void data_skip_moves_address_of_linear_memory(struct kunit *test)
+{
+	u8 bytes[16];
+	struct krdma_data data = {
+		.mem = KRDMA_MEM_VIRT,
+		.len = sizeof(bytes),
+		.virt = bytes,
+	};
+
+	krdma_data_skip(&data, 5);
+	KUNIT_EXPECT_PTR_EQ(test, data.virt, (void *)&bytes[5]);
+	KUNIT_EXPECT_EQ(test, data.len, 11U);
+	KUNIT_EXPECT_EQ(test, data.offset, 0ULL);
+}
+
+static void data_skip_moves_offset_in_region(struct kunit *test)
+{
+	struct krdma_data data = {
+		.mem = KRDMA_MEM_REGION,
+		.len = 100,
+		.offset = U32_MAX,
+	};
+
+	krdma_data_skip(&data, 60);
+	KUNIT_EXPECT_EQ(test, data.offset, (u64)U32_MAX + 60);
+	KUNIT_EXPECT_EQ(test, data.len, 40U);
+}
+
 static struct kunit_case krdma_span_cases[] = {
 	KUNIT_CASE(span_of_linear_memory_is_one_wr),
 	KUNIT_CASE(span_wr_stays_within_remote_segment),
@@ -183,6 +297,10 @@ static struct kunit_case krdma_span_cases[] = {
 	KUNIT_CASE(span_of_zero_bytes_is_one_empty_wr),
 	KUNIT_CASE(span_may_use_part_of_pieces),
 	KUNIT_CASE(span_maps_every_byte_once),
+	KUNIT_CASE(data_skip_finds_entry_of_every_byte),
+	KUNIT_CASE(data_skip_does_not_visit_earlier_entries),
+	KUNIT_CASE(data_skip_moves_address_of_linear_memory),
+	KUNIT_CASE(data_skip_moves_offset_in_region),
 	{}
 };
 
