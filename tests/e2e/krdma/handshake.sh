@@ -13,7 +13,7 @@
 #
 #   node 1 (clients with the key A) ---> node 2 (krdma_hostile on 7100; krdma with the key A on 7004)
 #
-# kernels: uml
+# kernels: uml uml/siw
 # long: stock-6.1 uml-debug
 # load: krdma krdma_test krdma_hostile
 # add: hostile-lib.sh
@@ -58,10 +58,15 @@ refused_req() {
 	good_answers "$1"
 }
 
-# refused_auth WHAT STEP...: two cases: the victim closes the connection, and no other connection ends.
+siw=0 nudge=()
+# On siw the victim may miss the first message until another message arrives, so krdma_hostile sends a CREDIT behind it.
+[[ $LINK != siw ]] || siw=1 nudge=(sleep:50 "send:0103$(printf '0%.0s' {1..28})")
+
+# refused_auth WHAT [STEP...]: two cases: the victim closes the connection, and no other connection ends.
 refused_auth() {
 	local what=$1
 	shift
+	(($# == 0)) || set -- "$@" "${nudge[@]}"
 	ht attack "$victim" 7000 "$valid" "$@" "closed:$((10000 * slow))"
 	((ht_ret == 0 && got[closed] != 0 && got[received] == 0))
 	ok $? "$what: the connection ends without an answer ($ht_text)"
@@ -104,7 +109,7 @@ handshake() {
 	refused_auth "AUTH without its last byte" auth:A:cut=1
 	refused_auth "a header without AUTH" auth:A:cut=48
 	for i in {0..63}; do
-		ht attack "$victim" 7000 "$valid" "auth:A:flip=$i" "closed:$((10000 * slow))"
+		ht attack "$victim" 7000 "$valid" "auth:A:flip=$i" "${nudge[@]}" "closed:$((10000 * slow))"
 		((ht_ret == 0 && got[closed] && !got[received])) || { other=$((other + 1)); echo "# byte $i: $ht_text"; }
 	done
 	((other == 0))
@@ -112,17 +117,17 @@ handshake() {
 	good_answers "changed AUTHs"
 	# This AUTH is valid, so the same AUTH on another connection is a recorded one.
 	request session=9
-	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))"
+	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "${nudge[@]}" "start:$((5000 * slow))"
 	((ht_ret == 0 && got[received] > 0))
 	ok $? "a valid AUTH is answered ($ht_text)"
 	refused_auth "a recorded AUTH" auth:A:again
 	# The prologue contains the bytes of the request, not their meaning.
 	request session=12 features=65535
-	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))"
+	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "${nudge[@]}" "start:$((5000 * slow))"
 	((ht_ret == 0 && got[received] > 0))
 	ok $? "a client with features that the server does not know gets a connection ($ht_text)"
 	request session=13
-	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "start:$((5000 * slow))" reflect \
+	ht attack "$victim" 7000 "$hex$(tag A "$here" 7000 "$hex")" auth:A "${nudge[@]}" "start:$((5000 * slow))" reflect \
 		"closed:$((10000 * slow))"
 	((ht_ret == 0 && got[received] > 0 && got[closed]))
 	ok $? "a client that sends the server's START back loses its connection ($ht_text)"
@@ -130,7 +135,7 @@ handshake() {
 
 # A client with the key ends the connection of the same session.
 proved() {
-	ht attack "$victim" 7000 "$valid" auth:A "start:$((20000 * slow))"
+	ht attack "$victim" 7000 "$valid" auth:A "${nudge[@]}" "start:$((20000 * slow))"
 	((ht_ret == 0 && got[received] > 0))
 	ok $? "a peer with the key gets a connection ($ht_text)"
 	kt until good CLOSED $((20000 * slow))
@@ -145,7 +150,7 @@ late() {
 	request session=11
 	(
 		trap - EXIT
-		ht attack "$victim" 7002 "$hex$(tag A "$here" 7002 "$hex")" auth:A "closed:$((20000 * slow))"
+		ht attack "$victim" 7002 "$hex$(tag A "$here" 7002 "$hex")" auth:A "${nudge[@]}" "closed:$((20000 * slow))"
 		echo "$ht_ret ${got[closed]} ${got[received]}" >"$results/late"
 	) &
 	barrier held
@@ -164,12 +169,14 @@ late() {
 }
 
 # Of clients that do not send AUTH, at most the backlog of the listener have a connection. The listener on 7001 also limits
-# the requests that wait for a task. On 7003, callbacks accept requests at once, so no request waits.
+# the requests that wait for a task. On 7003, callbacks accept requests at once, so no request waits. On siw, krdma_hostile
+# cannot send requests without a QP.
 bounded() {
-	local port
+	local port ports="7001 7003"
+	((!siw)) || ports=""
 	request session=10
-	for port in 7001 7003; do
-		ht flood "$victim" $port "$hex$(tag A "$here" $port "$hex")" 8 $((3000 * slow))
+	for port in $ports; do
+		ht flood "$victim" "$port" "$hex$(tag A "$here" "$port" "$hex")" 8 $((3000 * slow))
 		((ht_ret == 0 && got[rejected] == 6 && got[held] == 2))
 		ok $? "of 8 recorded requests to port $port, 2 get a place ($ht_text)"
 	done
@@ -309,8 +316,11 @@ victim() {
 	expect 0 release older
 	barrier flooded
 	expect 0 release newer
-	(($(counter refused.key) - key >= 30 && $(counter auth_failed) - failed >= 49 && $(counter protocol_error.start) - breach >= 17))
-	ok $? "refused tags, false proofs and other first messages are counted"
+	key=$(($(counter refused.key) - key)) failed=$(($(counter auth_failed) - failed))
+	breach=$(($(counter protocol_error.start) - breach))
+	# InfiniBand pads a request without a tag, so that its tag is zero. On siw that request is too short.
+	((key >= (siw ? 29 : 30) && failed >= 49 && breach >= 17))
+	ok $? "refused tags, false proofs and other first messages are counted: $key, $failed, $breach"
 	logged "handshake failed: other key or changed message, closing"
 	ok $? "the log reports a false proof"
 	barrier serving

@@ -9,7 +9,7 @@
 #   node 1 (writes, sends events) --- node 2 (restarts) --- node 3 (writes, counts events) --- node 1
 #
 # nodes: 3
-# kernels: uml
+# kernels: uml uml/siw
 # alone: stock-6.1 uml-debug
 # load: krdma vrfm
 # tools: vrfmctl

@@ -8,7 +8,7 @@
 #
 #   node 1 --- listener --- node 2 (writes markers)
 #
-# kernels: uml
+# kernels: uml uml/siw
 # alone: stock-6.1 stock-new
 # load: krdma vrfm
 # programs: rfm2g/rfm

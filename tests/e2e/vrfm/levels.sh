@@ -7,7 +7,7 @@
 #
 #   node 1 (none, auth, integrity, encrypt) --- node 2 (the same levels, in all pairs)
 #
-# kernels: uml
+# kernels: uml uml/siw
 # alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
@@ -66,8 +66,15 @@ parted() {
 	# At least one more attempt must not be logged.
 	((NODE == 1)) || check "$1 and $2: the refusals are counted" within 20 refused_twice
 	barrier "counted-$1-$2"
-	check "$1 and $2: node $NODE logs the refusal once" once "$text"
+	check "$1 and $2: node $NODE logs the refusal once" logged_once "$text"
 	check "$1 and $2: node $NODE is not linked" peer_is down $other
+}
+
+# logged_once TEXT: succeed if this node has logged TEXT once. On siw, the node that connects can miss a reason (see
+# krdma_quirk_reject_data()), and logs the next one again.
+# shellcheck disable=SC2317 # called by check
+logged_once() {
+	if ((NODE == 1)) && [[ $LINK == siw ]]; then said "$1"; else once "$1"; fi
 }
 
 # shellcheck disable=SC2317 # called by within

@@ -9,7 +9,7 @@
 #   node 1 --- P --- node 2 --- R --- node 3 --- Q --- node 1
 #
 # nodes: 3
-# kernels: uml
+# kernels: uml uml/siw
 # alone: stock-6.1 uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm
