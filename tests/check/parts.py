@@ -334,6 +334,8 @@ def scenarios():
             sys.exit(f"check: {path.name}: a tour has two nodes: say alone instead of long")
         if "long" in values and "capture" in values:
             sys.exit(f"check: {path.name}: a tour is not captured: say alone instead of long")
+        if "capture" in values and "uml-debug" in f"{values.get('kernels')} {values.get('alone')}":
+            sys.exit(f"check: {path.name}: the nodes of uml-debug are one machine, so no frame is captured")
         for place in values.get("kernels", "").split():
             yield scenario(path, values, place, long=False)
         for place in values.get("alone", "").split():

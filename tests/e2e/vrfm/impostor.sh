@@ -12,7 +12,7 @@
 #
 # nodes: 3
 # kernels: uml uml/siw
-# alone: stock-6.1 uml-debug
+# alone: stock-6.1
 # load: krdma vrfm krdma_hostile
 # programs: rfm2g/rfm
 # add: peers-lib.sh hostile-lib.sh
