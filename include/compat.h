@@ -81,13 +81,17 @@ static inline void vm_flags_set(struct vm_area_struct *vma,
 /*
  * crc32c() is in <linux/crc32.h> since v6.14, commit 8df36829045a ("lib/crc32:
  * standardize on crc32c() name for Castagnoli CRC32"). In older kernels
- * crc32c() is in a module of its own, and the function in <linux/crc32.h> is
- * named __crc32c_le().
+ * crc32c() is in a module of its own, libcrc32c, which uses the instructions of
+ * the processor. The function in <linux/crc32.h>, __crc32c_le(), uses tables and
+ * is several times slower, so it is used only if the kernel has no libcrc32c.
  */
 #ifndef KRDMA_HAS_CRC32C
 #define KRDMA_HAS_CRC32C (KERNEL_VERSION(6, 14, 0) <= LINUX_VERSION_CODE)
 #endif
 #if KRDMA_HAS_CRC32C
+#define krdma_crc32c crc32c
+#elif IS_ENABLED(CONFIG_LIBCRC32C)
+#include <linux/crc32c.h>
 #define krdma_crc32c crc32c
 #else
 #define krdma_crc32c __crc32c_le
