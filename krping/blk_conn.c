@@ -157,7 +157,7 @@ static int krping_blk_conn_ack(struct krping_blk_conn *conn, u64 seq,
 	if (READ_ONCE(conn->closed))
 		return -ENOTCONN;
 	if (atomic_inc_return(&conn->server->acks) == conn->server->opts->bad_ack)
-		ack.seq++;
+		ack.seq ^= 1;
 	krping_blk_ack_encode(answer->msg, &ack);
 	krping_blk_conn_send_init(&answer->req, answer->msg,
 				  sizeof(answer->msg), krping_blk_answer_done);

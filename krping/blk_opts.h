@@ -145,8 +145,9 @@ struct krping_blk_subject {
  * @timeout_ms: client: time limit for an acknowledgment
  * @bad_crc: client: number of the write that is sent with a wrong checksum, or
  *	that is compared with other data if @raw is set, for tests; 0: none
- * @bad_ack: server: number of the acknowledgment that is sent with a wrong
- *	sequence number, for tests; 0: none
+ * @bad_ack: server: number of the acknowledgment that is sent with the sequence
+ *	number of another request, for tests: the next request if @bad_ack is
+ *	odd, the previous one if it is even; 0: none
  * @filter: client: requests that go to the server
  * @target: server: see &enum krping_blk_target
  * @cap: KRPING_BLK_MEM: maximum capacity of all images together, in bytes;

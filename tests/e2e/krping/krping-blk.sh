@@ -364,14 +364,23 @@ faults() {
 	((NODE != 2)) || detach
 	unserve
 
-	serve bio_target=null,bio_badack=2
+	wrong_acknowledgment 2 "that repeats the previous one"
+	wrong_acknowledgment 3 "of a request that was not sent"
+}
+
+# wrong_acknowledgment N NAME: the acknowledgment of write N has the number of another request.
+wrong_acknowledgment() {
+	local i
+	serve "bio_target=null,bio_badack=$1"
 	if ((NODE == 2)); then
 		attach bio_dev=ram:1M
-		check "a write with a valid acknowledgment succeeds" random 4096 0
-		refused "Input/output error" "a write with a wrong acknowledgment fails" \
+		for ((i = 1; i < $1; i++)); do
+			check "write $i with a valid acknowledgment succeeds" random 4096 0
+		done
+		refused "Input/output error" "a write with an acknowledgment $2 fails" \
 			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
 		[[ $(field violations "client krpblkt") == 1 ]]
-		ok $? "the wrong acknowledgment is counted: $(line "client krpblkt")"
+		ok $? "an acknowledgment $2 is counted: $(line "client krpblkt")"
 		check "the disk connects again" within 10 is_ready
 		check "a further write succeeds" random 4096 0
 		detach
