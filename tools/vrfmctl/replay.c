@@ -38,7 +38,8 @@
  * @size: bytes of its memory
  * @writers: a bit for each node that wrote in the file
  * @first_ns: time of the first record that is no part of the image
- * @start_ns: time when the first record is replayed
+ * @start_ns: time of this replay that stands for @first_ns, plus --from; 0: only
+ *	the image was written so far
  * @ops: operations of the batch that is being filled
  * @n: number of operations
  * @bytes: the bytes of all operations
@@ -271,8 +272,12 @@ static bool ctl_replay_event(struct ctl_replay *replay,
 	return ctl_replay_execute(replay);
 }
 
-/* Return the time when a record is due; 0: at once. */
-static uint64_t ctl_replay_due(const struct ctl_replay *replay,
+/*
+ * Return the time when a record is due; 0: at once. The time of the replay begins
+ * when the image is written. Otherwise a large image would delay the first
+ * records, and shorten the pauses between them.
+ */
+static uint64_t ctl_replay_due(struct ctl_replay *replay,
 			       const struct vrfm_record *record)
 {
 	double from = replay->options->from * CTL_NS;
@@ -282,6 +287,8 @@ static uint64_t ctl_replay_due(const struct ctl_replay *replay,
 	if (record->type == VRFM_REC_IMAGE_AT || !replay->options->speed ||
 	    since <= from)
 		return 0;
+	if (!replay->start_ns)
+		replay->start_ns = ctl_replay_now();
 	since = (since - from) / replay->options->speed;
 	return replay->start_ns + (since < CTL_WAIT_MAX ? since : CTL_WAIT_MAX);
 }
@@ -300,7 +307,7 @@ static bool ctl_replay_run(struct ctl_replay *replay, struct ctl_file *file)
 	uint64_t due_ns;
 	bool good = true;
 
-	replay->start_ns = ctl_replay_now();
+	replay->start_ns = 0;
 	while (good && !ctl_is_stopped() && !ctl_file_next(file)) {
 		record = file->record;
 		if (ctl_replay_is_past(replay, record))

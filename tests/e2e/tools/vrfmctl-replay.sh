@@ -5,8 +5,8 @@
 # vrfmctl-replay: two nodes write by calls and through mappings, and send events, while the third records. After a replay
 # into a fresh device, the images are equal, the writes of each writer have come in order, and the events are the same. The
 # same holds when all three nodes write by all paths for ten seconds, also by batches and manual mappings. A replay
-# refuses a linked writer. A full disk and SIGKILL leave a file that is replayed up to its end. A device that is shorter
-# than the recorded one is refused before anything is written.
+# refuses a linked writer, and keeps the time between writes after a long image. A full disk and SIGKILL leave a file that
+# is replayed up to its end. A device that is shorter than the recorded one is refused before anything is written.
 #
 # User-mode Linux has one processor here, because with two it loses stores into mappings (tests/vm/README.rst).
 #
@@ -139,6 +139,43 @@ replayed_paths() {
 	rm -f "$paths" "$file"
 }
 
+# interval FILE: print the time in us between the writes of the words 1 and 2 at offset 4096.
+interval() {
+	vrfmctl -j cat "$1" | python3 -c '
+import json, sys
+times = {}
+for record in map(json.loads, sys.stdin):
+    if record["type"] == "STORED" and record["offset"] == 4096 and record["length"] == 4:
+        times[record["payload"]] = record["time_ns"]
+print((times["02000000"] - times["01000000"]) // 1000)'
+}
+
+# The image of a large memory takes longer than the time between two writes, and does not shorten that time.
+timed() {
+	local us
+	check "node 3 creates a large device" renewed 32M
+	check "node 3 fills the large device" rfm fill 0 33554432 7
+	file=/tmp/timed
+	recording
+	until (($(stat -c %s "$file") > 33554432)); do sleep 0.05; done
+	sleep 1
+	rfm poke 4096 1
+	sleep 2
+	rfm poke 4096 2
+	kill -TERM "$pid"
+	check "the recording of a large device ends" wait "$pid"
+	check "node 3 creates the large device again" renewed 32M
+	mv "$file" /tmp/large
+	recording -r 4096:4
+	says 0 "*batches, lateness in us: p50 *" vrfmctl --speed=40 replay /tmp/large "$name"
+	kill -TERM "$pid"
+	check "the recording of the replay of a large device ends" wait "$pid"
+	us=$(interval "$file")
+	((us >= 25000))
+	ok $? "a large image leaves the time between two writes: $us us of $(($(interval /tmp/large) / 40))"
+	rm -f "$file" /tmp/large
+}
+
 # On node 3, replay into a device without peers, and record the replay.
 replayed() {
 	local lines
@@ -187,10 +224,11 @@ open("/tmp/cut", "wb").write(data)' "$file"
 	rfm_word_is 131072 0 "the rest of the file is not replayed"
 }
 
+# renewed [SIZE]: create the device again, without peers.
 renewed() {
 	rfm_unmake
 	rfm_neighbours=' '
-	rfm_make 1M
+	rfm_make "${1:-1M}"
 	rfm_neighbours=
 }
 
@@ -233,7 +271,7 @@ check "node $NODE is linked" within 60 rfm_joined
 barrier linked
 recorded
 recorded_paths
-((NODE != 3)) || { replayed; damaged; ended; replayed_paths; }
+((NODE != 3)) || { replayed; damaged; ended; timed; replayed_paths; }
 barrier over
 check "node $NODE removes its device" rfm_unmake
 finish
