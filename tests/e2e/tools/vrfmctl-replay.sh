@@ -6,7 +6,8 @@
 # into a fresh device, the images are equal, the writes of each writer have come in order, and the events are the same. The
 # same holds when all three nodes write by all paths for ten seconds, also by batches and manual mappings. A replay
 # refuses a linked writer, and keeps the time between writes after a long image. A full disk and SIGKILL leave a file that
-# is replayed up to its end. A device that is shorter than the recorded one is refused before anything is written.
+# is replayed up to its end. A device that is shorter than the recorded one is refused before anything is written. Options
+# select writers and times, and a late batch is reported. A table has each value of a counter.
 #
 # User-mode Linux has one processor here, because with two it loses stores into mappings (tests/vm/README.rst).
 #
@@ -199,6 +200,28 @@ replayed() {
 	file=/tmp/original
 }
 
+# Parts of a file are selected by writers and times, a late batch is reported, and a table has all values of a counter.
+selected() {
+	local table
+	echo "count 65536 u32" >/tmp/columns
+	table=$(vrfmctl --signals=/tmp/columns --at=65536 export "$file" | cut -d, -f2 | uniq)
+	[[ $table == "$(echo count; seq 40)" ]]
+	ok $? "a table has a row for each value of the counter of node 1"
+	check "node 3 creates the device again for one writer" renewed
+	says 0 "" vrfmctl --speed=max --nodes=2 --no-image replay "$file" "$name"
+	rfm_word_is 131072 40 "the writes of the selected node are replayed"
+	rfm_word_is 65536 0 "the writes of the other node are not replayed"
+	check "node 3 creates the device again for a part of the time" renewed
+	says 0 "" vrfmctl --speed=max --to=0.001 --no-image replay "$file" "$name"
+	table=$(rfm peek 65536)
+	((table < 40))
+	ok $? "later writes than the selected time are not replayed: $table"
+	# The writes before the begin of the selected time are written at once.
+	says 0 "" vrfmctl --from=1000 --no-image replay "$file" "$name"
+	rfm_word_is 131072 40 "writes before the selected time have no pauses"
+	says 3 "*batches, lateness in us: p50 *" vrfmctl --speed=100000 --late=1 replay "$file" "$name"
+}
+
 # Damaged and incomplete files.
 damaged() {
 	local size
@@ -271,7 +294,7 @@ check "node $NODE is linked" within 60 rfm_joined
 barrier linked
 recorded
 recorded_paths
-((NODE != 3)) || { replayed; damaged; ended; timed; replayed_paths; }
+((NODE != 3)) || { replayed; selected; damaged; ended; timed; replayed_paths; }
 barrier over
 check "node $NODE removes its device" rfm_unmake
 finish
