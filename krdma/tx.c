@@ -368,13 +368,24 @@ static int krdma_tx_seal(struct krdma_conn *conn, struct krdma_req *req,
 	return 0;
 }
 
-/* Post the requests up to the next message. Return: false: there was none. */
+/* Check whether requests wait. Without @conn->lock, the answer may be outdated. */
+static bool krdma_tx_is_needed(const struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->sq.npending) ||
+	       !list_empty_careful(&conn->sq.urgent);
+}
+
+/*
+ * Post the requests up to the next message. Return: false: there was none, or
+ * nothing is left.
+ */
 static bool krdma_tx_step(struct krdma_conn *conn)
 {
 	struct krdma_tx *tx = conn->sq.tx;
 	struct krdma_req *req;
 	unsigned long flags;
 	struct ib_sge sge;
+	bool more;
 	int ret;
 
 	lockdep_assert_held(&tx->lock);
@@ -391,8 +402,9 @@ static bool krdma_tx_step(struct krdma_conn *conn)
 		krdma_conn_abort_locked(conn, ret);
 	else
 		krdma_req_post_sealed_locked(conn, req, &sge);
+	more = krdma_tx_is_needed(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	return true;
+	return more;
 }
 
 /**
@@ -410,8 +422,7 @@ void krdma_tx_kick(struct krdma_conn *conn)
 	bool more;
 
 	/* A context that adds a request later also calls this function later. */
-	if (!tx || (!READ_ONCE(conn->sq.npending) &&
-		    list_empty_careful(&conn->sq.urgent)))
+	if (!tx || !krdma_tx_is_needed(conn))
 		return;
 	if (in_hardirq() || irqs_disabled()) {
 		/* krdma_tx_work() puts the reference. */
