@@ -85,6 +85,9 @@ static const struct kbench_variant kbench_variants[] = {
 	/* krdma with the level auth, and four multiplications of points. */
 	{ "auth", &kbench_ours_calls, .keys = KBENCH_KEYS },
 	{ "curve", &kbench_curve_calls },
+	/* A message of a level, sealed and opened by the library alone. */
+	{ "integrity", &kbench_seal_calls },
+	{ "encrypt", &kbench_seal_calls, .encrypt = true },
 	/* krdma with another level, and with another key than the listener. */
 	{ "level", &kbench_ours_calls, .refused = -EPERM },
 	{ "key", &kbench_ours_calls, .keys = KBENCH_OTHER_KEYS,
@@ -186,6 +189,27 @@ static int kbench_write(const struct kbench_job *job,
 			struct kbench_conn *conn, struct kbench_result *res)
 {
 	return kbench_latency(job, conn, variant->calls->write, res);
+}
+
+/* As kbench_write(), but read the clock after job->depth calls. */
+static int kbench_repeat(const struct kbench_job *job,
+			 const struct kbench_variant *variant,
+			 struct kbench_conn *conn, struct kbench_result *res)
+{
+	u64 begin = ktime_get_ns(), end = begin + job->ms * NSEC_PER_MSEC;
+	int ret = 0;
+	u32 i;
+
+	do {
+		for (i = 0; i < job->depth && !ret; i++)
+			ret = variant->calls->write(conn, job->size);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+		res->n += job->depth;
+		res->ns = ktime_get_ns() - begin;
+	} while (!ret && begin + res->ns < end);
+	return ret;
 }
 
 static int kbench_echo(const struct kbench_job *job,
@@ -512,6 +536,7 @@ static const struct kbench_test kbench_tests[] = {
 	{ "echo", .turn = kbench_echo, .connected = true },
 	{ "idle", .turn = kbench_idle, .cold = true },
 	{ "refused", .turn = kbench_refused },
+	{ "repeat", .turn = kbench_repeat, .connected = true },
 	{ "rest", .turn = kbench_rest, .cold = true },
 	{ "stall", .turn = kbench_stall, .cold = true },
 	{ "stream", .turn = kbench_stream, .connected = true },

@@ -21,6 +21,7 @@
 #   joining       writes while a node joins
 #   claimed       stores in a loop
 #   levels        compares a level of security with none
+#   fan           writes to more peers with a level of security
 #   cut, cutpoke  write while the cable is cut
 # The test "memory", and those below it in this list, create their own devices and links.
 #
@@ -233,8 +234,9 @@ blk() {
 # --- most eight devices. vbench.c lists the devices of its variants ---
 
 vrfm_config=/sys/kernel/config/vrfm
-# Level of security of new devices.
+# Level of security of new devices, and how they write blocks directly.
 vrfm_level=none
+vrfm_direct=auto
 
 # vrfm_make NUMBER SIZE [FLUSH_US]: create the device NUMBER, without peers.
 vrfm_make() {
@@ -246,7 +248,7 @@ vrfm_make() {
 	echo $((5565 + $1)) >"$dir/port"
 	[[ ! ${3:-} ]] || echo "$3" >"$dir/flush_us"
 	[[ $vrfm_level == none ]] || { echo "$vrfm_level" >"$dir/security" && echo vrfm:bench >"$dir/key"; } || return
-	echo 1 >"$dir/enable"
+	echo "$vrfm_direct" >"$dir/direct" && echo 1 >"$dir/enable"
 }
 
 # vrfm_peer_dir NUMBER OTHER: make device OTHER a peer of device NUMBER, without an address.
@@ -596,28 +598,70 @@ sys.exit(libc.syscall(number, b"logon", b"vrfm:bench", b"k" * 32, 32, -5) < 0)
 PYTHON
 }
 
-# levels ROUNDS by=TEST [NAME=NUMBER]...: measure TEST of vbench between the devices 0 and 1, which have no level of
-# security, and between the devices 2 and 3, which have the level auth. The order of the two alternates.
+# levels ROUNDS by=TEST level=LEVEL [direct=MODE] [NAME=NUMBER]...: measure TEST of vbench between the devices 0 and 1,
+# which have no level of security, and between the devices 2 and 3, which have LEVEL. The order of the two alternates. With
+# direct=MODE, the devices 0 and 1 write directly as MODE says. If the level seals, the variant "sealing" seals and opens
+# messages of the size that the devices have sent.
 levels() {
-	local rounds=$1 by=${2#by=} round level pid line levels=(none auth)
-	local -A first=([none]=0 [auth]=2) named=([none]=small [auth]=large)
-	shift 2
+	local rounds=$1 by='' level='' direct=auto round name pid line words=() names
+	local -A first=([none]=0) named=([none]=small)
+	shift
+	while (($#)); do
+		case $1 in
+		by=*) by=${1#*=} ;;
+		level=*) level=${1#*=} ;;
+		direct=*) direct=${1#*=} ;;
+		*) words+=("$1") ;;
+		esac
+		shift
+	done
+	first[$level]=2 named[$level]=large names=(none "$level")
+	vrfm_direct=$direct
 	levels_key && vrfm_make 0 4M && vrfm_make 1 4M && vrfm_link 0 1 || return
-	vrfm_level=auth
+	vrfm_direct=auto vrfm_level=$level
 	vrfm_make 2 4M && vrfm_make 3 4M && vrfm_link 2 3 && vrfm_ready 4 || return
 	vrfm_level=none
 	for ((round = 1; round <= rounds; round++)); do
-		for level in "${levels[@]}"; do
-			/add/vbench serve "$RDMADEV" "$server" $((vrfm_port + 1)) /dev/rfm2g$((first[$level] + 1)) \
-				/dev/rfm2g$((first[$level] + 1)) &
+		for name in "${names[@]}"; do
+			/add/vbench serve "$RDMADEV" "$server" $((vrfm_port + 1)) /dev/rfm2g$((first[$name] + 1)) \
+				/dev/rfm2g$((first[$name] + 1)) &
 			pid=$!
-			line=$(/add/vbench "$by" "${named[$level]}" "$RDMADEV" "$server" $((vrfm_port + 1)) 1 "$@") || return
+			line=$(/add/vbench "$by" "${named[$name]}" "$RDMADEV" "$server" $((vrfm_port + 1)) 1 "${words[@]}") || return
 			kill $pid 2>/dev/null
 			wait $pid 2>/dev/null
-			echo "$level $round ${line#"${named[$level]} 1 "}"
+			echo "$name $round ${line#"${named[$name]} 1 "}"
+			[[ $name == none || $name == auth ]] || levels_sealing "$round" "$name" "$line" "${words[@]}" || return
 		done
-		levels=("${levels[1]}" "${levels[0]}")
+		names=("${names[1]}" "${names[0]}")
 	done
+	vrfm_end
+}
+
+# Bytes of a message of vrfm that are not data: its header, and the header of a run.
+vrfm_extra=48
+
+# levels_sealing ROUND LEVEL LINE [NAME=NUMBER]...: seal and open messages as the devices did while vbench has measured
+# LINE, and print a line of the variant "sealing". A round trip has a message in each direction.
+levels_sealing() {
+	local size messages=2 n=1
+	[[ " ${*:4} " =~ \ size=([0-9]+)\  ]] && size=${BASH_REMATCH[1]} || return
+	if [[ $3 =~ \ n=([0-9]+)\ .*\ messages=([0-9]+) ]]; then
+		n=${BASH_REMATCH[1]} messages=${BASH_REMATCH[2]}
+		size=$((n * size / messages))
+	fi
+	kb repeat "$2" "$server" "$port" rounds=1 ms=200 size=$((size + vrfm_extra)) |
+		sed "s/^$2 1 \(.*\)/sealing $1 \1 messages=$messages for=$n/"
+}
+
+# fan ROUNDS level=LEVEL [NAME=NUMBER]...: write to one peer and to three peers of a level of security.
+fan() {
+	local rounds=$1 i
+	vrfm_level=${2#level=}
+	levels_key || return
+	for i in 0 1 5 6 7; do vrfm_make "$i" 4M || return; done
+	vrfm_link 0 1 && vrfm_link 5 1 && vrfm_link 5 6 && vrfm_link 5 7 && vrfm_ready 8 &&
+		/add/vbench rate vrfm,three "$RDMADEV" "$server" "$vrfm_port" "$rounds" "${@:3}" || return
+	vrfm_level=none
 	vrfm_end
 }
 
@@ -731,7 +775,7 @@ job() {
 		out=$(blk "$variants" "$rounds" "$@") || status=$?
 	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
 		$test == reading || $test == replay || $test == joining || $test == claimed || $test == grow || $test == cut ||
-		$test == cutpoke || $test == levels ]]; then
+		$test == cutpoke || $test == levels || $test == fan ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == ntr-* ]]; then
 		out=$(ntr "${test#ntr-}" "$variants" "$rounds" "$@") || status=$?
@@ -789,8 +833,8 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # Run these tests before other devices exist, because memory and messages of other devices would also be measured.
-lone="memory join remote sizes beside reading replay joining claimed levels grow cut cutpoke"
-for test in memory join remote sizes beside reading replay joining claimed levels; do
+lone="memory join remote sizes beside reading replay joining claimed levels fan grow cut cutpoke"
+for test in memory join remote sizes beside reading replay joining claimed levels fan; do
 	jobs_of $test "$@"
 done
 if wanted grow "$@"; then

@@ -101,6 +101,7 @@ struct kbench_calls {
  * @keys: keys that the variant has; KBENCH_NO_KEYS without a level of security;
  *	only for ours.c
  * @refused: result of @calls->connect in the test "refused"
+ * @encrypt: true if the data of a message are encrypted; only for seal.c
  */
 struct kbench_variant {
 	const char *name;
@@ -110,6 +111,7 @@ struct kbench_variant {
 	bool read;
 	enum kbench_keys keys;
 	int refused;
+	bool encrypt;
 };
 
 /**
@@ -198,6 +200,9 @@ struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 
 /* curve.c */
 extern const struct kbench_calls kbench_curve_calls;
+
+/* seal.c */
+extern const struct kbench_calls kbench_seal_calls;
 
 /* raw.c */
 extern const struct kbench_calls kbench_raw_calls;

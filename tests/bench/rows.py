@@ -22,8 +22,8 @@ NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8))), SPACES: 1, PLAIN: 2, 
 # Links of tools/vm for topologies that need a certain link.
 LINKS = {SPACES: "rxe", PLAIN: "ntr-shm", BELLS: "ntr-bell"}
 # Tests that create their own devices and links.
-LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "replay", "joining", "claimed", "levels", "grow", "cut",
-        "cutpoke")
+LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "replay", "joining", "claimed", "levels", "fan", "grow",
+        "cut", "cutpoke")
 # Results of a row: {variant: numbers of each round}.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -90,6 +90,28 @@ def beyond(turns):
     """Return the time that a level of security adds to a connect, divided by that of its multiplications."""
     return [(auth["p50"] - none["p50"]) / curve["p50"]
             for none, auth, curve in zip(turns["krdma"], turns["auth"], turns["curve"])]
+
+
+def ns_of(variant):
+    """Return the time of an operation of VARIANT in ns."""
+    return lambda turns: [turn["ns"] / turn["n"] for turn in turns[variant]]
+
+
+def sealing_ns(turn):
+    """Return the time in ns to seal and open the messages of an operation, by the library alone."""
+    return turn["ns"] / turn["n"] * turn["messages"] / turn["for"]
+
+
+def sealed(level):
+    """Return the time of a block with LEVEL, divided by its time without a level plus that of sealing and opening."""
+    return lambda turns: [(with_level["ns"] / with_level["n"]) / (none["ns"] / none["n"] + sealing_ns(sealing))
+                          for none, with_level, sealing in zip(turns["none"], turns[level], turns["sealing"])]
+
+
+def added(level, figure):
+    """Return what LEVEL adds to the figure of an operation, divided by the time of sealing and opening its messages."""
+    return lambda turns: [(figure(with_level) - figure(none)) / sealing_ns(sealing)
+                          for none, with_level, sealing in zip(turns["none"], turns[level], turns["sealing"])]
 
 
 def teardown_ms(turns):
@@ -262,6 +284,37 @@ def ntr_rows():
                   "vrfm_ntr,vrfm_rxe", f"size={size}", faster("vrfm_ntr", "vrfm_rxe"), ">=", reported)
 
 
+def level_rows():
+    """Return the rows of the levels that seal messages.  Only without them are blocks written directly, of 16 KiB or more."""
+    for size, name in ((8, "8B"), (4096, "4K"), (16384, "16K")):
+        for level in ("integrity", "encrypt"):
+            yield Row(f"krdma/seal-{name}-{level}-ns", f"seal and open {size} bytes, {level}, library alone ns", "repeat",
+                      "integrity,encrypt", f"size={size}", ns_of(level), "<=", reported)
+    yield Row("krdma/x25519-ns", "multiplication of a point ns", "connect", "krdma,auth,curve", "ms=100",
+              lambda turns: [turn["p50"] / 4 for turn in turns["curve"]], "<=", reported)
+    for level in ("integrity", "encrypt"):
+        def row(name, what, options, value, op, goal, level=level, more=",sealing"):
+            return Row(f"vrfm/write-{name}", what, "levels", f"none,{level}{more}", f"{options} level={level}", value, op,
+                       always(goal))
+        for size, name in ((4096, "4K"), (65536, "64K")):
+            messages = f"by=rate direct=off ms=1000 size={size}"
+            yield row(f"{name}-{level}", f"API write {name}iB time level {level}/none by messages + library", messages,
+                      sealed(level), "<=", 1.15)
+            yield row(f"{name}-{level}-rate", f"API write {name}iB bandwidth level {level}/none",
+                      f"by=rate direct=auto ms=1000 size={size}", faster(level, "none"), ">=", None)
+            if level == "encrypt" and size == 65536:
+                yield row("64K-encrypt-cpu", "API write 64 KiB CPU time that level encrypt adds/library", messages,
+                          added(level, lambda turn: turn["cpu_ns"] / turn["n"]), "<=", 1.20)
+        if level == "encrypt":
+            trip = "by=ping direct=off ms=1000 size=8"
+            yield row("8B-rtt-encrypt-added", "API write ping-pong p50 that level encrypt adds/library", trip,
+                      added(level, lambda turn: turn["p50"]), "<=", 1.50)
+            yield row("8B-rtt-encrypt", "API write ping-pong p50 level encrypt/none", trip, longer(level, "none"), "<=", 1.20)
+    for size, name in ((4, "4B"), (4096, "4K")):
+        yield Row(f"vrfm/write-{name}-three-peers-encrypt", f"API writes {size} bytes time three peers/one, level encrypt",
+                  "fan", "vrfm,three", f"level=encrypt size={size}", slower("three", "vrfm"), "<=", always(3.00))
+
+
 BOTH = (SELF, TWO)
 
 
@@ -406,12 +459,13 @@ ROWS = (
         "overload_us=100000 by=feeder ms=2000", longer("cut", "alone", "p999"), "<=", always(1.5), (TWO,)),
     Row("vrfm/feed-calls", "system calls for a cycle of such a loop, cable cut", "cutpoke", "alone,cut",
         "overload_us=100000 by=feeder ms=2000", for_each("calls", "cut"), "<=", always(0.0), (TWO,)),
-    Row("vrfm/write-4K-auth", "API write 4 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate size=4096",
+    Row("vrfm/write-4K-auth", "API write 4 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate level=auth size=4096",
         faster("auth", "none"), ">=", always(0.97)),
-    Row("vrfm/write-64K-auth", "API write 64 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate size=65536",
+    Row("vrfm/write-64K-auth", "API write 64 KiB bandwidth level auth/none", "levels", "none,auth", "by=rate level=auth size=65536",
         faster("auth", "none"), ">=", always(0.97)),
-    Row("vrfm/write-8B-rtt-auth", "API write ping-pong p50 level auth/none", "levels", "none,auth", "by=ping size=8",
+    Row("vrfm/write-8B-rtt-auth", "API write ping-pong p50 level auth/none", "levels", "none,auth", "by=ping level=auth size=8",
         longer("auth", "none"), "<=", always(1.03)),
+    *level_rows(),
     *disturbed("vrfm/poke-joining-node", "node that joins with 64 MiB", "joining", "joining", "ms=3000"),
     *disturbed("vrfm/poke-proc-read", "/proc/rfm2g read in a loop", "reading", "reading", "ms=2000"),
     *ntr_rows(),

@@ -66,6 +66,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -565,9 +566,21 @@ static void raw_pages(struct result *result)
 
 uint8_t block[1 << 20];
 
+/* Return the sum of the idle times of all processors, with a resolution of 10 ms. */
+static uint64_t idle_ns(void)
+{
+	FILE *file = fopen("/proc/uptime", "r");
+	double idle;
+
+	if (!file || fscanf(file, "%*f %lf", &idle) != 1)
+		errx(1, "/proc/uptime");
+	fclose(file);
+	return idle * 1e9;
+}
+
 static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap, struct result *result)
 {
-	uint64_t begin = now_ns(), room = rfm->size - 2 * job->size;
+	uint64_t messages = messages_sent(rfm), idle = idle_ns(), begin = now_ns(), room = rfm->size - 2 * job->size;
 	uint32_t i;
 
 	do {
@@ -580,6 +593,8 @@ static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap,
 	if (fsync(rfm->fd))
 		err(1, "fsync");
 	result->ns = now_ns() - begin;
+	result->cpu_ns = get_nprocs() * result->ns - (idle_ns() - idle);
+	result->messages = messages_sent(rfm) - messages;
 }
 
 /* The test "rate" with a tap. That of the variant "idle" records events only, and no program sends any. */
@@ -687,6 +702,8 @@ static void report(const char *name, uint32_t round, const struct result *result
 	size_t i;
 
 	printf("%s %u n=%llu ns=%llu", name, round, (unsigned long long)result->n, (unsigned long long)result->ns);
+	if (result->cpu_ns)
+		printf(" cpu_ns=%llu", (unsigned long long)result->cpu_ns);
 	if (result->calls)
 		printf(" calls=%llu", (unsigned long long)result->calls);
 	if (result->messages)

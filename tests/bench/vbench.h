@@ -31,6 +31,7 @@ struct rfm {
  * struct result - numbers of a turn
  * @n: number of operations
  * @ns: duration
+ * @cpu_ns: sum of the busy times of all processors; 0: not measured
  * @calls: number of system calls for @n operations; 0: not counted
  * @messages: number of messages to the peer; 0: not counted
  * @min: shortest time of an operation, in ns
@@ -38,7 +39,7 @@ struct rfm {
  * @max: longest of these times; 0: times of operations are not measured
  */
 struct result {
-	uint64_t n, ns, calls, messages, min, quantiles[BENCH_QUANTILES], max;
+	uint64_t n, ns, cpu_ns, calls, messages, min, quantiles[BENCH_QUANTILES], max;
 };
 
 struct job {
@@ -82,6 +83,7 @@ uint32_t ring_wait_event(struct ring *ring);
 void ring_release_all(struct ring *ring);
 void ring_close(struct ring *ring);
 
+uint64_t messages_sent(const struct rfm *rfm);
 void feed_begin(const struct rfm *rfm);
 uint32_t feed_word(uint32_t offset, uint32_t value);
 

@@ -39,6 +39,8 @@
 #define CYCLES 16
 /* Entries of a ring whose batches a thread executes. */
 #define ENTRIES 1024u
+/* Maximum number of peers of a device. */
+#define PEERS 16
 /* Node ids of the devices rfm2g0 and rfm2g1. */
 #define NODE_0 1
 #define NODE_1 2
@@ -331,14 +333,19 @@ static void cycle_by_calls(const struct rfm *rfm, uint32_t number)
 	rfm_send(rfm, RFM2G_EVENT_INTR2, NODE_1, number);
 }
 
-static uint64_t messages_sent(const struct rfm *rfm)
+/* Return the number of messages that a device has sent to its peers. */
+uint64_t messages_sent(const struct rfm *rfm)
 {
-	struct vrfm_peer_state peer;
-	struct vrfm_peers args = { .peers = (uintptr_t)&peer, .peer_size = sizeof(peer), .count = 1 };
+	struct vrfm_peer_state peers[PEERS];
+	struct vrfm_peers args = { .peers = (uintptr_t)peers, .peer_size = sizeof(*peers), .count = PEERS };
+	uint64_t sum = 0;
+	uint32_t i;
 
-	if (ioctl(rfm->fd, VRFM_PEERS, &args) || args.count != 1)
-		errx(1, "the device needs one peer");
-	return peer.messages;
+	if (ioctl(rfm->fd, VRFM_PEERS, &args) || args.count > PEERS)
+		errx(1, "VRFM_PEERS");
+	for (i = 0; i < args.count; i++)
+		sum += peers[i].messages;
+	return sum;
 }
 
 /* Write eight blocks and a counter, and send an event, in each cycle. No program waits for the events. */
