@@ -44,8 +44,10 @@ BENCH = TOP / "tools/bench"
 # the installed tools, and the samples.
 BROUGHT = ("programs", "narrow", "verbs", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
-        "guarantees", "security", "capture"}
+        "guarantees", "security", "attacked", "capture"}
 HEADER_LINES = 60
+# First rule of the attacker on the path that the key "attacked" requests.  The scenario adds more.
+ATTACK = "change,from=1,min=100,byte=90"
 # Duration of the longer run that the key "lasting" requests for a scenario, in seconds.
 LASTING = 600
 # Largest number of scenarios in a tour, which runs them in one boot.  If a tour is interrupted, or its kernel
@@ -275,6 +277,8 @@ def scenario(path, values, place, long=True, tour="", lasting=0, level=""):
     for option in ("append", "mem", "capture"):
         if option in values:
             argv += [f"--{option}", values[option]]
+    if level and level in values.get("attacked", "").split():
+        argv += ["--meddle", ATTACK]
     if "previous" in values:
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
@@ -346,6 +350,8 @@ def scenarios():
                 yield scenario(path, values, values["kernels"].split()[0], long="long" in levels, level=level)
         for place in values.get("lasting", "").split():
             yield scenario(path, values, place, lasting=LASTING)
+            for level in values.get("attacked", "").split():
+                yield scenario(path, values, place, lasting=LASTING, level=level)
         for place in values.get("long", "").split():
             together[place].append((path, values))
     for place, members in together.items():

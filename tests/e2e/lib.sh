@@ -25,6 +25,8 @@
 #   guarantees  guarantees that the scenario tests: G1 to G10 of vrfm, S1 to S10 of security
 #   security  levels of security: for each LEVEL, the first of "kernels" runs the scenario once more, with devices of that
 #             level. With the word "long" behind them, only with --long
+#   attacked  levels of security: in runs with LEVEL the switch between the nodes takes rules, see meddle(). The longer run
+#             of "lasting" is also made with LEVEL
 #
 # A scenario continues after a failed case, and exits with 1 at its end.
 

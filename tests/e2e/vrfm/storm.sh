@@ -4,7 +4,9 @@
 #
 # storm: all nodes write all the time, by calls and through mappings. While they write, links are cut, the network loses and
 # delays packets, programs are killed, and devices and RDMA devices are removed and recreated. Afterwards all memories
-# become equal without intervention, and no node has lost a word that it wrote.
+# become equal without intervention, and no node has lost a word that it wrote. With a level of security, the key of the
+# network is replaced all the time. With the level encrypt, an attacker on the path changes, repeats, exchanges, delays and
+# drops packets.
 #
 #   node 1 --- node 2
 #       \       /
@@ -17,8 +19,9 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
-# guarantees: G5 G6 G8
+# guarantees: G5 G6 G8 S4 S8
 # security: auth encrypt long
+# attacked: encrypt
 # timeout: 1000
 
 # shellcheck source=tests/e2e/lib.sh
@@ -26,6 +29,8 @@
 
 before=$(resources)
 seconds=${1:-60}
+# Seconds of a step of the rotation, which has three steps.
+step_seconds=$((seconds < 600 ? 7 : 20))
 size=1M
 diary=$results/diary
 history=
@@ -45,6 +50,51 @@ end_writing() {
 
 make_device() {
 	rfm_make $size keepalive_ms=2000 overload_ms=200
+}
+
+# The rotation: in step 3 * R the key R is in use, in the next step the key R + 1 comes as the next one, and then it is the
+# first one. A node makes a step when the time of the step has come and it has no other trouble. So nodes may be more than a
+# step apart for some seconds, and are then refused.
+steps=0
+rotated=0
+
+# set_keys STEP: give this node's device the keys of this step, in the order in which it uses them.
+set_keys() {
+	local letters=ABCDEFGHIJ now next
+	now=${letters:$1 / 3 % 10:1} next=${letters:($1 / 3 + 1) % 10:1}
+	case $(($1 % 3)) in
+	0) letters=$now ;;
+	1) letters=$now$next ;;
+	2) letters=$next$now ;;
+	esac
+	add_key logon vrfm:storm "$letters" && echo vrfm:storm >"$rfm_config/${RFM#/dev/}/key"
+}
+
+rfm_secure() {
+	[[ $rfm_security != none ]] || return 0
+	set_keys $steps && echo "$rfm_security" >"$rfm_config/${RFM#/dev/}/security"
+}
+
+rotate() {
+	local due=$(((SECONDS - began) / step_seconds))
+	[[ $rfm_security != none ]] || return 0
+	while ((steps < due)); do
+		steps=$((steps + 1))
+		set_keys $steps || ok 1 "node $NODE makes step $steps of the rotation during the storm"
+		rotated=$((rotated + 1))
+	done
+}
+
+# Node 1 gives the attacker another rule when it has applied the one before.
+attacks=0
+attack() {
+	local actions=("change,byte=90" drop hold repeat swap) action
+	[[ $rfm_security == encrypt && $NODE == 1 && ! -e /exchange/.rig/meddle ]] || return 0
+	random ${#actions[@]}
+	action=${actions[random]}
+	random "$NODES"
+	meddle "$action,from=$((random + 1)),min=100"
+	attacks=$((attacks + 1))
 }
 
 # trouble RULES...: apply RULES of netem for a while.
@@ -126,12 +176,28 @@ check "node $NODE creates a device with two peers" make_device
 check "node $NODE is linked and complete before the storm" within 30 rfm_joined
 barrier linked
 begin_writing
+began=$SECONDS
 end=$((SECONDS + seconds * slow))
 while ((SECONDS < end)); do
+	attack
+	rotate
 	happen
 	for_a_while 0 2
 done
 barrier calm
+# All nodes have the same key now, and nobody attacks.
+began=$((SECONDS - (end - began)))
+rotate
+if [[ $rfm_security != none ]]; then
+	echo "# node $NODE made $rotated steps of the rotation"
+	ok $((rotated < 3)) "node $NODE replaced the key of the network during the storm"
+fi
+if [[ $rfm_security == encrypt ]] && ((NODE == 1)); then
+	rm -f /exchange/.rig/meddle
+	echo "# $attacks attacks"
+	ok $((attacks < 3)) "the attacker was active during the storm"
+fi
+barrier safe
 # The storm ends with a cut while writes are in flight. No later write repairs words that are lost by this cut.
 on 1 check "node 1 is cut off while all nodes write" network loss 100%
 sleep 0.2
