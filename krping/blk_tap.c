@@ -7,8 +7,9 @@
  * If no copy is free, the request does not go to the server.
  *
  * The work would take processor time from the request while the local storage
- * does it. So the work is queued when a request ends, or earlier if half of the
- * copies wait.
+ * does it, and from the program that waits for the request. So the work begins
+ * a jiffy after a request has ended, or earlier if half of the copies wait. The
+ * program also needs no time to wake a worker for each request.
  *
  * The copies are allocated when the disk is created. krping_blk_tap.lock
  * protects the two lists. A copy that is in neither list belongs to the task
@@ -40,7 +41,8 @@ struct krping_blk_copy {
  * @work: sends the copies in @filled
  * @data: memory of all copies
  * @lock: protects the lists
- * @idle: free copies
+ * @idle: free copies; the first one was used last, so that its data are probably
+ *	in the cache
  * @filled: copies to send, the oldest first
  * @nfilled: number of copies in @filled
  * @depth: number of copies
@@ -48,7 +50,7 @@ struct krping_blk_copy {
  */
 struct krping_blk_tap {
 	struct krping_blk_link *link;
-	struct work_struct work;
+	struct delayed_work work;
 	void *data;
 	spinlock_t lock; /* protects the lists */
 	struct list_head idle;
@@ -75,20 +77,31 @@ static struct krping_blk_copy *krping_blk_copy_get(struct krping_blk_tap *tap,
 }
 
 static void krping_blk_copy_put(struct krping_blk_tap *tap,
-				struct list_head *list,
 				struct krping_blk_copy *copy)
 {
 	spin_lock(&tap->lock);
-	list_add_tail(&copy->entry, list);
-	if (list == &tap->filled)
-		WRITE_ONCE(tap->nfilled, tap->nfilled + 1);
+	list_add(&copy->entry, &tap->idle);
 	spin_unlock(&tap->lock);
+}
+
+/* Let a copy wait for the work. Return the number of copies that wait. */
+static u32 krping_blk_copy_queue(struct krping_blk_tap *tap,
+				 struct krping_blk_copy *copy)
+{
+	u32 n;
+
+	spin_lock(&tap->lock);
+	list_add_tail(&copy->entry, &tap->filled);
+	n = tap->nfilled + 1;
+	WRITE_ONCE(tap->nfilled, n);
+	spin_unlock(&tap->lock);
+	return n;
 }
 
 static void krping_blk_tap_work(struct work_struct *work)
 {
 	struct krping_blk_tap *tap =
-		container_of(work, struct krping_blk_tap, work);
+		container_of(work, struct krping_blk_tap, work.work);
 	unsigned int noio = memalloc_noio_save();
 	struct krping_blk_copy *copy;
 
@@ -97,7 +110,7 @@ static void krping_blk_tap_work(struct work_struct *work)
 		if (!copy)
 			break;
 		krping_blk_link_send_copy(tap->link, &copy->req, copy->data);
-		krping_blk_copy_put(tap, &tap->idle, copy);
+		krping_blk_copy_put(tap, copy);
 		cond_resched();
 	}
 	memalloc_noio_restore(noio);
@@ -121,14 +134,13 @@ bool krping_blk_tap_send(struct krping_blk_tap *tap,
 	copy->req = krping_blk_io_request(io);
 	if (io->op == KRPING_BLK_WRITE)
 		krping_blk_io_copy(io, copy->data);
-	krping_blk_copy_put(tap, &tap->filled, copy);
-	if (READ_ONCE(tap->nfilled) > tap->depth / 2)
-		queue_work(krping_blk_wq, &tap->work);
+	if (krping_blk_copy_queue(tap, copy) == tap->depth / 2 + 1)
+		mod_delayed_work(krping_blk_wq, &tap->work, 0);
 	return true;
 }
 
 /**
- * krping_blk_tap_kick - send the copies that wait
+ * krping_blk_tap_kick - send the copies that wait, after a jiffy
  * @tap: tap; a request of the disk has ended
  *
  * Context: any.
@@ -136,7 +148,7 @@ bool krping_blk_tap_send(struct krping_blk_tap *tap,
 void krping_blk_tap_kick(struct krping_blk_tap *tap)
 {
 	if (READ_ONCE(tap->nfilled))
-		queue_work(krping_blk_wq, &tap->work);
+		queue_delayed_work(krping_blk_wq, &tap->work, 1);
 }
 
 /**
@@ -162,7 +174,7 @@ struct krping_blk_tap *krping_blk_tap_create(struct krping_blk_link *link,
 	}
 	tap->link = link;
 	tap->depth = opts->depth;
-	INIT_WORK(&tap->work, krping_blk_tap_work);
+	INIT_DELAYED_WORK(&tap->work, krping_blk_tap_work);
 	spin_lock_init(&tap->lock);
 	INIT_LIST_HEAD(&tap->idle);
 	INIT_LIST_HEAD(&tap->filled);
@@ -185,7 +197,7 @@ void krping_blk_tap_stop(struct krping_blk_tap *tap)
 	if (!tap)
 		return;
 	krping_blk_tap_kick(tap);
-	flush_work(&tap->work);
+	flush_delayed_work(&tap->work);
 }
 
 /**

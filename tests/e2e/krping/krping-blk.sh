@@ -150,15 +150,17 @@ delays() {
 		((took < 3500 && $(field dropped "client krpblkt") >= 4))
 		ok $? "a tap drops requests if no copy is free: $took ms, $(line "client krpblkt")"
 		network
-		check "copies are sent when slots are free" within 10 copies_end
+		check "copies are sent when slots are free" within 10 copies_end 16
+		check "a single write with a tap succeeds" random 4096 0
+		check "a copy is sent though no request follows" within 10 copies_end 17
 		detach
 	fi
 	unserve
 }
 
-# copies_end: each of the 16 requests was acknowledged or dropped.
+# copies_end N: each of N requests was acknowledged or dropped.
 copies_end() {
-	(($(field acked "client krpblkt") + $(field dropped "client krpblkt") == 16))
+	(($(field acked "client krpblkt") + $(field dropped "client krpblkt") == $1))
 }
 
 modes() {
