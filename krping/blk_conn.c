@@ -10,7 +10,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/crc32.h>
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -195,7 +194,8 @@ static int krping_blk_conn_do(struct krping_blk_conn *conn,
 
 	if (req->op == KRPING_BLK_WRITE) {
 		krdma_region_sync_for_cpu(conn->ring, offset, req->bytes);
-		if ((krdma_crc32c(~0, data, req->bytes) ^ ~0) != req->crc) {
+		if (!(req->flags & KRPING_BLK_NO_CRC) &&
+		    krping_blk_crc(data, req->bytes) != req->crc) {
 			atomic64_inc(&stats->crc_errors);
 			return -EBADMSG;
 		}

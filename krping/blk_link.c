@@ -22,7 +22,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/crc32.h>
 #include <linux/err.h>
 #include <linux/highmem.h>
 #include <linux/jiffies.h>
@@ -478,7 +477,10 @@ static void krping_blk_slot_set(struct krping_blk_link *link,
 	u64 at = krping_blk_slot_offset(link, req->seq);
 
 	if (req->op == KRPING_BLK_WRITE) {
-		req->crc = krdma_crc32c(~0, link->ring + at, req->bytes) ^ ~0;
+		if (link->opts->no_crc)
+			req->flags |= KRPING_BLK_NO_CRC;
+		else
+			req->crc = krping_blk_crc(link->ring + at, req->bytes);
 		if (++link->writes == link->opts->bad_crc)
 			req->crc ^= 1;
 		krdma_region_sync_for_device(link->region, at, req->bytes);

@@ -118,6 +118,7 @@ static const struct krping_blk_opt krping_blk_opt_table[] = {
 	  KRPING_BLK_SLOT_MIN, KRPING_BLK_SLOT_MAX },
 	{ "bio_timeout", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(timeout_ms), 100,
 	  KRPING_BLK_TIMEOUT_MAX_MS },
+	{ "bio_nocrc", KRPING_BLK_OPT_FLAG, KRPING_BLK_AT(no_crc) },
 	{ "bio_badcrc", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(bad_crc), 1,
 	  S32_MAX },
 	{ "bio_badack", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(bad_ack), 1,

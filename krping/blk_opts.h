@@ -143,6 +143,7 @@ struct krping_blk_subject {
  * @depth: client: number of requests that may wait for their acknowledgment
  * @slot: client: maximum number of bytes of a request
  * @timeout_ms: client: time limit for an acknowledgment
+ * @no_crc: client: the data have no checksum
  * @bad_crc: client: number of the write that is sent with a wrong checksum, or
  *	that is compared with other data if @raw is set, for tests; 0: none
  * @bad_ack: server: number of the acknowledgment that is sent with the sequence
@@ -178,6 +179,7 @@ struct krping_blk_opts {
 	u32 depth;
 	u32 slot;
 	u32 timeout_ms;
+	bool no_crc;
 	u32 bad_crc;
 	u32 bad_ack;
 	struct krping_blk_filter filter;

@@ -3,10 +3,13 @@
  * Encoding and decoding of the messages of krping_blk. The functions that
  * decode accept only valid messages: a peer may be broken or hostile.
  */
+#include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/string.h>
+
+#include <compat.h>
 
 #include "blk_wire.h"
 
@@ -84,6 +87,18 @@ static bool krping_blk_head_is(const struct krping_blk_head *head,
 static bool krping_blk_status_is_valid(int status)
 {
 	return status <= 0 && status >= -KRPING_BLK_ERRNO_MAX;
+}
+
+/**
+ * krping_blk_crc - compute the checksum of the data of a write
+ * @data: data
+ * @len: number of bytes
+ *
+ * Return: the CRC32C, as iSCSI defines it.
+ */
+u32 krping_blk_crc(const void *data, size_t len)
+{
+	return ~krdma_crc32c(~0U, data, len);
 }
 
 /**
@@ -214,8 +229,7 @@ int krping_blk_request_decode(struct krping_blk_request *req, const void *buf,
 	req->offset = be64_to_cpu(wire->offset);
 	req->crc = be32_to_cpu(wire->crc);
 	req->tgid = be32_to_cpu(wire->tgid);
-	if (req->op >= KRPING_BLK_OPS ||
-	    req->flags & ~(KRPING_BLK_FUA | KRPING_BLK_PREFLUSH))
+	if (req->op >= KRPING_BLK_OPS || req->flags & ~KRPING_BLK_FLAGS)
 		return -EPROTO;
 	return 0;
 }

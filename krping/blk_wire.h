@@ -65,9 +65,12 @@ enum krping_blk_op {
  * Flags of a request:
  *  - KRPING_BLK_FUA: acknowledge the request when its data are on the medium
  *  - KRPING_BLK_PREFLUSH: write the data of earlier requests to the medium first
+ *  - KRPING_BLK_NO_CRC: the data have no checksum
  */
 #define KRPING_BLK_FUA		BIT(0)
 #define KRPING_BLK_PREFLUSH	BIT(1)
+#define KRPING_BLK_NO_CRC	BIT(2)
+#define KRPING_BLK_FLAGS	GENMASK(2, 0)
 
 /**
  * struct krping_blk_hello - hello of a client
@@ -88,11 +91,12 @@ struct krping_blk_hello {
 /**
  * struct krping_blk_request - request of a client
  * @op: operation, see &enum krping_blk_op
- * @flags: KRPING_BLK_FUA, KRPING_BLK_PREFLUSH
+ * @flags: KRPING_BLK_FUA, KRPING_BLK_PREFLUSH, KRPING_BLK_NO_CRC
  * @bytes: length of the range in bytes; KRPING_BLK_WRITE: length of the data
  * @seq: sequence number; modulo the depth, it is the number of the slot
  * @offset: first byte of the range on the disk
- * @crc: KRPING_BLK_WRITE: CRC32C of the data; otherwise 0
+ * @crc: KRPING_BLK_WRITE without KRPING_BLK_NO_CRC: CRC32C of the data;
+ *	otherwise 0
  * @tgid: thread group that submitted the request, or 0
  */
 struct krping_blk_request {
@@ -121,6 +125,7 @@ struct krping_blk_ack {
 #define KRPING_BLK_REQUEST_LEN	40
 #define KRPING_BLK_ACK_LEN	24
 
+u32 krping_blk_crc(const void *data, size_t len);
 void krping_blk_hello_encode(void *buf, const struct krping_blk_hello *hello);
 int krping_blk_hello_decode(struct krping_blk_hello *hello, const void *buf,
 			    size_t len);

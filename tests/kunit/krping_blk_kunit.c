@@ -78,7 +78,8 @@ static void krping_blk_invalid_requests_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_blk_request_with(5, 2), -EPROTO);
 	KUNIT_EXPECT_EQ(test, krping_blk_request_with(36, 5), -EPROTO);
 	KUNIT_EXPECT_EQ(test, krping_blk_request_with(38, 1), -EPROTO);
-	KUNIT_EXPECT_EQ(test, krping_blk_request_with(39, 4), -EPROTO);
+	KUNIT_EXPECT_EQ(test, krping_blk_request_with(39, 8), -EPROTO);
+	KUNIT_EXPECT_EQ(test, krping_blk_request_with(39, 4), 0);
 	KUNIT_EXPECT_EQ(test, krping_blk_request_with(36, 4), 0);
 }
 
@@ -136,6 +137,18 @@ static void krping_blk_hello_limits(struct kunit *test)
 			-EPROTO);
 }
 
+/* RFC 3720, B.4: the CRC32C of 32 bytes of zeroes, and of 0 to 31. */
+static void krping_blk_crc_is_crc32c(struct kunit *test)
+{
+	u8 buf[32] = {};
+	u8 i;
+
+	KUNIT_EXPECT_EQ(test, krping_blk_crc(buf, sizeof(buf)), 0x8a9136aaU);
+	for (i = 0; i < sizeof(buf); i++)
+		buf[i] = i;
+	KUNIT_EXPECT_EQ(test, krping_blk_crc(buf, sizeof(buf)), 0x46dd794eU);
+}
+
 static void krping_blk_status_is_an_errno(struct kunit *test)
 {
 	struct krping_blk_ack ack = { .seq = 5, .status = -EIO }, got;
@@ -187,6 +200,7 @@ static void krping_blk_commands_are_parsed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.filter.to, 1 << 30);
 	KUNIT_EXPECT_EQ(test, opts.depth, 32);
 	KUNIT_EXPECT_EQ(test, opts.slot, 131072);
+	KUNIT_EXPECT_FALSE(test, opts.no_crc);
 	KUNIT_ASSERT_EQ(test, krping_blk_parse("server,port=7,bio_target=bdev:/dev/x",
 					       &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.target, (u32)KRPING_BLK_BDEV);
@@ -360,6 +374,7 @@ static struct kunit_case krping_blk_cases[] = {
 	KUNIT_CASE(krping_blk_invalid_requests_are_refused),
 	KUNIT_CASE(krping_blk_ranges_stay_within_disk),
 	KUNIT_CASE(krping_blk_hello_limits),
+	KUNIT_CASE(krping_blk_crc_is_crc32c),
 	KUNIT_CASE(krping_blk_status_is_an_errno),
 	KUNIT_CASE(krping_blk_commands_are_parsed),
 	KUNIT_CASE(krping_blk_raw_addresses),

@@ -6,9 +6,9 @@
 // rule: Documentation/krping.rst#Guarantees
 @@
 expression conn, offset, bytes;
-expression sum, crc;
+expression has, sum, crc;
 @@
   krdma_region_sync_for_cpu(conn->ring, offset, bytes);
-- if (sum != crc) {
+- if (has && sum != crc) {
 - 	...
 - }

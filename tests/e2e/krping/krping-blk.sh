@@ -366,8 +366,25 @@ faults() {
 	((NODE != 2)) || detach
 	unserve
 
+	without_checksums
 	wrong_acknowledgment 2 "that repeats the previous one"
 	wrong_acknowledgment 3 "of a request that was not sent"
+}
+
+# With bio_nocrc, the server checks nothing, so that it stores data with a wrong checksum.
+without_checksums() {
+	serve bio_target=mem
+	if ((NODE == 2)); then
+		attach bio_dev=ram:8M,bio_nocrc,bio_badcrc=1
+		check "programs write to the disk without checksums" exercise
+		[[ $(field refused "client krpblkt") == 0 ]]
+		ok $? "the server refuses no write without a checksum: $(line "client krpblkt")"
+	fi
+	barrier written
+	((NODE != 1)) || image_of
+	same bio_nocrc
+	((NODE != 2)) || detach
+	unserve
 }
 
 # wrong_acknowledgment N NAME: the acknowledgment of write N has the number of another request.
