@@ -81,6 +81,8 @@ static const struct kbench_variant kbench_variants[] = {
 	/* In the variant "direct", the waiting task polls for completions. */
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
 	{ "read", &kbench_raw_calls, IB_POLL_SOFTIRQ, true, .read = true },
+	/* "summed" also computes the checksums of both sides of krping_blk. */
+	{ "summed", &kbench_raw_calls, IB_POLL_SOFTIRQ, true, .sums = 2 },
 	{ "krdma", &kbench_ours_calls },
 	/* krdma with the level auth, and four multiplications of points. */
 	{ "auth", &kbench_ours_calls, .keys = KBENCH_KEYS },

@@ -134,6 +134,7 @@ krping() {
 disk_options() {
 	case $1 in
 	none) echo bio_mode=tap,bio_ops=r ;;
+	nocrc) echo bio_mode=async,bio_nocrc ;;
 	*) echo "bio_mode=$1" ;;
 	esac
 }
@@ -173,10 +174,11 @@ disk_turn() {
 }
 
 # disk_pause VARIANT SIZE: print "p50=NS": the time of a write of SIZE bytes to the disk of VARIANT, with a pause of 20 ms
-# after each. A tap sends in the pause.
+# after each, and of 150 ms after 1 MiB. A tap sends in the pause.
 disk_pause() {
-	local words
-	IFS=\; read -ra words < <(disk_fio "$1" "$2" --ioengine=psync --thinktime=20000 --percentile_list=50)
+	local words pause=$((20000 + $2 / 8))
+	IFS=\; read -ra words < <(disk_fio "$1" "$2" --ioengine=psync --thinktime=$pause --percentile_list=50 \
+		--runtime=$((1 + pause / 50000)))
 	# The field of a percentile, whose time is in us, is "50.000000%=TIME".
 	((${#words[@]} > 58 && words[4] == 0)) && [[ ${words[58]} == 50.000000%=* && ${words[58]#*=} != 0 ]] || return
 	echo "p50=$((${words[58]#*=} * 1000))"
@@ -204,14 +206,14 @@ blk() {
 	done
 	((!store)) || has_disk_stores || { echo "skip the kernel has no null_blk"; return; }
 	for word in "${kinds[@]}"; do
-		[[ $word != raw ]] || continue
+		[[ $word != raw && $word != summed ]] || continue
 		line=bio_dev=$(disk_store "$word" "$store"),bio_slot=$size,bio_depth=$depth,bio_name=krpblk$word,$(disk_options "$word")
 		echo "client,addr=$server,port=$blk_port,$line" >/proc/krping_blk || return
 	done
 	for ((round = 0; round <= rounds && !status; round++)); do
 		for word in "${kinds[@]}"; do
-			if [[ $word == raw ]]; then
-				line=$(kb stream raw "$server" "$port" rounds=1 "$@" | sed -n "s/^raw 1 //p") || status=1
+			if [[ $word == raw || $word == summed ]]; then
+				line=$(kb stream "$word" "$server" "$port" rounds=1 "$@" | sed -n "s/^$word 1 //p") || status=1
 			elif ((pause)); then
 				line=$(disk_pause "$word" "$size") || status=1
 			else

@@ -98,6 +98,8 @@ struct kbench_calls {
  * @bracket: true if bottom halves are disabled during a post, see
  *	krdma_req_enqueue(); only for raw.c
  * @read: true if a stream has READs instead of WRITEs; only for raw.c
+ * @sums: number of times that a stream computes the CRC32C of each WRITE, before
+ *	it posts the WRITE; only for raw.c
  * @keys: keys that the variant has; KBENCH_NO_KEYS without a level of security;
  *	only for ours.c
  * @refused: result of @calls->connect in the test "refused"
@@ -109,6 +111,7 @@ struct kbench_variant {
 	enum ib_poll_context poll;
 	bool bracket;
 	bool read;
+	u8 sums;
 	enum kbench_keys keys;
 	int refused;
 	bool encrypt;

@@ -13,6 +13,7 @@
  * rdma_destroy_id(). kbench_raw_list has one until the work item removes the
  * connection. The work item has one, and frees the connection.
  */
+#include <linux/crc32.h>
 #include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -20,6 +21,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/rdma_cm.h>
+
+#include <compat.h>
 
 #include "priv.h"
 
@@ -87,6 +90,7 @@ struct kbench_raw_slot {
  * @mapped: true if @sg is mapped for DMA
  * @addr: address of @span on the server
  * @rkey: key of @span on the server
+ * @sum: checksums of all WRITEs, if the variant computes them
  * @slots: array of job->depth / job->chain chains
  * @link: entry in kbench_raw_list, only on the server
  * @work: work item that echoes messages and finally frees the connection, only
@@ -114,6 +118,7 @@ struct kbench_raw {
 	bool mapped;
 	u64 addr;
 	u32 rkey;
+	u32 sum;
 	struct kbench_raw_slot *slots;
 	struct list_head link;
 	struct work_struct work;
@@ -420,13 +425,28 @@ static void kbench_raw_set(struct kbench_raw *raw, u32 slot, u32 i)
 	};
 }
 
+/* Compute the checksums of a WRITE, and store their result so that they are used. */
+static void kbench_raw_sum(struct kbench_raw *raw, u32 slot, u32 i)
+{
+	const struct kbench_job *job = raw->conn.job;
+	const void *data = raw->span + kbench_offset(job, slot, i);
+	u32 sum = READ_ONCE(raw->sum);
+	u8 n;
+
+	for (n = 0; n < raw->variant->sums; n++)
+		sum = krdma_crc32c(sum, data, job->size);
+	WRITE_ONCE(raw->sum, sum);
+}
+
 static int kbench_raw_post(struct kbench_conn *conn, u32 slot)
 {
 	struct kbench_raw *raw = kbench_raw(conn);
 	u32 i;
 
-	for (i = 0; i < conn->job->chain; i++)
+	for (i = 0; i < conn->job->chain; i++) {
 		kbench_raw_set(raw, slot, i);
+		kbench_raw_sum(raw, slot, i);
+	}
 	return kbench_raw_post_send(raw, &raw->slots[slot].wrs[0].wr);
 }
 

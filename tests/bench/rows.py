@@ -318,16 +318,31 @@ def level_rows():
 BOTH = (SELF, TWO)
 
 
+def against_parts(turns):
+    """Return the time of a disk's write in mode async, of which its parts take: the writes with two checksums, and a disk."""
+    def time(turn):
+        return turn["ns"] / turn["n"]
+    return [(time(summed) + time(none)) / time(disk)
+            for summed, none, disk in zip(turns["summed"], turns["none"], turns["async"])]
+
+
 def disk_rows(name, size, options, goal, us):
     """Return the rows for writes of a size to disks of krping_blk; GOAL is that of mode async, and a tap may cost 5 %.
 
     A fast SSD needs about US microseconds for such a write.
     """
-    def row(kind, what, variants, options, value, op, goal):
+    def row(kind, what, variants, options, value, op, goal, topologies=BOTH):
         return Row(f"blk/write-{name}-{kind}", f"disk write {size} {what}", "blk", variants, options, value, op,
-                   always(goal), BOTH)
-    return (row("sync", "bandwidth mode sync/raw WRITE", "raw,sync,async", options, faster("sync", "raw"), ">=", None),
-            row("async", "bandwidth mode async/raw WRITE", "raw,sync,async", options, faster("async", "raw"), ">=", goal),
+                   always(goal), topologies)
+    kinds = "raw,summed,none,sync,async,nocrc"
+    return (row("sync", "bandwidth mode sync/raw WRITE", kinds, options, faster("sync", "raw"), ">=", None),
+            row("async", "bandwidth mode async/raw WRITE", kinds, options, faster("async", "raw"), ">=", goal),
+            row("nocrc", "bandwidth mode async without checksums/raw WRITE", kinds, options, faster("nocrc", "raw"), ">=",
+                goal),
+            row("summed", "bandwidth mode async/raw WRITE with two checksums", kinds, options,
+                faster("async", "summed"), ">=", None, (SELF,)),
+            row("parts", "time raw WRITE with two checksums and a local disk/mode async", kinds, options,
+                against_parts, ">=", None, (SELF,)),
             row("tap", "time mode tap/local", "none,tap", f"{options} pause=1", longer("tap", "none"), "<=", 1.05),
             row("tap-ssd", f"time mode tap/local, storage of {us} us", "none,tap", f"{options} pause=1 store={us}",
                 longer("tap", "none"), "<=", 1.05))
