@@ -24,9 +24,6 @@
 
 network_ready
 mount_debugfs
-victim=$(addr4 1)
-here=$(addr4 2)
-max_msg=65536
 # A queue of the CM has room for 512 messages. If it overflows, a client repeats its request only after seconds.
 requests=10000 at_once=200 rounds=400
 ((slow == 1)) || requests=1000

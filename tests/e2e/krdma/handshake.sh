@@ -27,9 +27,6 @@
 
 network_ready
 mount_debugfs
-victim=$(addr4 1)
-here=$(addr4 2)
-max_msg=65536
 
 # Public keys with which each product is the null point.
 points=(

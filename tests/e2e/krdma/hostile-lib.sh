@@ -5,6 +5,12 @@
 # Functions for scenarios that add this file. They build messages of krdma's protocol as bytes, and run commands of
 # krdma_hostile, which sends such messages.
 
+# Node 2 attacks node 1.
+victim=$(addr4 1)
+here=$(addr4 2)
+# Maximum length of a message in bytes.
+max_msg=65536
+
 # ---- bytes ----
 
 # le SIZE VALUE: append VALUE to "hex", as SIZE bytes in little-endian order.

@@ -24,8 +24,6 @@ before=$(resources)
 barrier begun
 files=/sys/kernel/debug/krdma
 mount_debugfs
-victim=$(addr4 1)
-max_msg=65536
 # First steps of an attack by krdma_hostile: send START, and wait for the victim's START. On siw the victim may miss the
 # message START until another message arrives, so send a second message.
 started=("send:{type=1}" sleep:200 "send:{type=4}" start:5000)

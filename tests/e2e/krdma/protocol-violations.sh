@@ -25,7 +25,6 @@ before=$(resources)
 barrier begun
 files=/sys/kernel/debug/krdma
 mount_debugfs
-max_msg=65536
 rows=0
 declare -A was now
 declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [rxcb]=7013)
@@ -561,7 +560,6 @@ foreign_key() {
 	barrier known
 }
 
-victim=$(addr4 1)
 if ((NODE == 1)); then
 	kt listen l 0.0.0.0 7000
 	kt listen shows 0.0.0.0 7001 rw=1 max_msg=$max_msg

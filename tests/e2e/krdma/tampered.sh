@@ -22,9 +22,6 @@
 
 network_ready
 mount_debugfs
-victim=$(addr4 1)
-here=$(addr4 2)
-max_msg=65536
 levels="2 3"
 
 # Bodies of messages by name, for translate. Version 2 is that of sealed messages.
