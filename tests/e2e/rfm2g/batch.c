@@ -16,9 +16,10 @@
  *   manual     store through a manual mapping, and publish; print a line for each case
  *   apart      on the other node: check what "manual" has published; print a line for each case
  *   pairs N FILE
- *              when FILE exists, publish a pair of equal words N times, while a thread stores into it; then publish all
- *   whole FILE on the other node: create FILE when ready, and read the pair until the last one arrives; print a line
- *              for each case
+ *              when FILE exists, publish a pair of equal words N times, and until FILE is removed, while a thread
+ *              stores into it; then publish all
+ *   whole FILE on the other node: create FILE when ready, and read the pair until the last one arrives; remove FILE
+ *              when the pair has changed three times; print a line for each case
  *   refused    the peer is cut off: execute nonblocking batches until one is refused; print a line for each case
  *   acked REACHED BEHIND ABSENT RESULT
  *              execute a batch with ACKED, and compare its results; RESULT is 0 or an errno
@@ -505,12 +506,15 @@ static int do_pairs(char **arg)
 	uint32_t i, n = atoi(arg[0]);
 	struct batch batch;
 	pthread_t thread;
+	uint64_t end;
 	int ret = 0;
 
 	for (i = 0; access(arg[1], F_OK) && i < 6000; i++)
 		pause_ms(10);
 	pthread_create(&thread, NULL, store_pairs, (void *)(manual + 1024));
-	for (i = 0; i < n && !ret; i++)
+	/* The reader may be late. */
+	end = now_ms() + 60000;
+	for (i = 0; !ret && (i < n || (!access(arg[1], F_OK) && now_ms() < end)); i++)
 		ret = run(&batch, &pair, 1, i % 16 ? 0 : OP_ACKED);
 	stop = 1;
 	pthread_join(thread, NULL);
@@ -532,6 +536,8 @@ static int do_whole(char **arg)
 		pair = *(const volatile uint64_t *)(map + PAIR / 4);
 		torn += pair >> 32 != (uint32_t)pair;
 		seen += pair != last;
+		if (seen == 3)
+			unlink(arg[0]);
 		if (pair == last)
 			pause_ms(1);
 	}
