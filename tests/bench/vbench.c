@@ -428,11 +428,13 @@ static uint32_t hear(char variant, const struct rfm *rfm)
 
 /* ---- the server ---- */
 
-static void answer(const struct request *request, const struct rfm *rfm)
+static void answer(int fd, const struct request *request, const struct rfm *rfm)
 {
 	uint32_t i = request->from, value = 0;
 
 	begin_turn(request->variant, rfm);
+	if (write(fd, "", 1) != 1)
+		err(1, "ready");
 	for (; !(value & LAST); i++) {
 		if (request->test == 'p') {
 			value = await(memory_of(request->variant, rfm) + MINE, i);
@@ -466,7 +468,7 @@ static int serve(char **arg)
 	if (write(fd, "", 1) != 1)
 		err(1, "greeting");
 	while (recv(fd, &request, sizeof(request), MSG_WAITALL) == sizeof(request))
-		answer(&request, request.variant == 's' ? &fast : &slow);
+		answer(fd, &request, request.variant == 's' ? &fast : &slow);
 	return 0;
 }
 
@@ -493,8 +495,11 @@ static void rank(struct result *result)
 static void ask(const struct job *job, char test, char variant)
 {
 	struct request request = { .test = test, .variant = variant, .from = counter + 1 };
+	char ready;
 
-	if (write(job->control, &request, sizeof(request)) != sizeof(request))
+	/* An event that came before the server has its ring would be lost. */
+	if (write(job->control, &request, sizeof(request)) != sizeof(request) ||
+	    recv(job->control, &ready, 1, MSG_WAITALL) != 1)
 		err(1, "request");
 }
 
