@@ -97,17 +97,23 @@ static void event_behind_full_message_has_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(f, 2)->pack.count, 0);
 }
 
+/* The probe is in flight, so the message behind it stays open. */
+static void append_behind_probe(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	vrfm_link_probe_locked(link);
+	vrfm_link_append_locked(link, VRFM_WIRE_UPDATE, 0, "1234", 4);
+	spin_unlock_bh(&link->lock);
+}
+
 /* A message without SYNCED would make the peer hold the event. */
 static void event_of_ready_link_leaves_with_synced(struct kunit *test)
 {
 	static const struct vrfm_op event = EVENT_TO(2, 3);
 	struct fuzz *f = test->priv;
 
-	/* The first message is in flight, so the second one stays open. */
 	f->link->state = VRFM_SYNCING;
-	locked(f, vrfm_link_probe_locked(f->link));
-	locked(f, vrfm_link_append_locked(f->link, VRFM_WIRE_UPDATE, 0, "1234",
-					  4));
+	locked(f, append_behind_probe(f->link));
 	expect_opened(test, 2);
 	f->link->state = VRFM_READY;
 	send(f, &event, 1, 10, false);
