@@ -29,6 +29,7 @@
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
 #include <linux/virtio_net.h>
+#include <net/sch_generic.h>
 
 #include <compat.h>
 #include <version.h>
@@ -94,7 +95,7 @@ struct ntrdma_eth {
 	struct ntrdma_dev __rcu *dev;
 	struct net_device *netdev;
 	const char *bus;
-	struct work_struct work;
+	struct delayed_work work;
 	u32 chunk;
 	bool sized;
 	bool greet;
@@ -444,23 +445,36 @@ static void ntrdma_eth_resize(struct ntrdma_eth *eth, u32 chunk)
 }
 
 /*
- * A machine whose number has changed has another MAC address. A peer that has
- * links to others keeps its carrier, and with it the old address in its
- * neighbour table, until it learns the new one.
+ * Tell new peers the addresses. A machine whose number has changed has another
+ * MAC address. A peer that has links to others keeps its carrier, and with it
+ * the old address in its neighbour table, until it learns the new one.
+ *
+ * After the carrier has come, the queues drop packets until the stack activates
+ * them in a work item of its own (net/core/link_watch.c). So wait for that.
  */
+static void ntrdma_eth_greet(struct ntrdma_eth *eth)
+{
+	if (!READ_ONCE(eth->greet) || !netif_running(eth->netdev))
+		return;
+	if (qdisc_tx_is_noop(eth->netdev))
+		queue_delayed_work(ntrdma_wq, &eth->work, 1);
+	else if (xchg(&eth->greet, false))
+		netdev_notify_peers(eth->netdev);
+}
+
 static void ntrdma_eth_set_carrier(struct ntrdma_eth *eth, u32 chunk)
 {
 	rtnl_lock();
 	ntrdma_eth_resize(eth, chunk);
 	rtnl_unlock();
 	netif_carrier_on(eth->netdev);
-	if (xchg(&eth->greet, false))
-		netdev_notify_peers(eth->netdev);
+	ntrdma_eth_greet(eth);
 }
 
 static void ntrdma_eth_work(struct work_struct *work)
 {
-	struct ntrdma_eth *eth = container_of(work, struct ntrdma_eth, work);
+	struct ntrdma_eth *eth =
+		container_of(work, struct ntrdma_eth, work.work);
 	u32 chunk = NTRDMA_CHUNK_MAX;
 	struct ntrdma_dev *dev;
 
@@ -495,14 +509,14 @@ void ntrdma_eth_changed(struct ntrdma_dev *dev, bool opened)
 	eth = netdev_priv(dev->config.netdev);
 	if (opened)
 		xchg(&eth->greet, true);
-	queue_work(ntrdma_wq, &eth->work);
+	mod_delayed_work(ntrdma_wq, &eth->work, 0);
 }
 
 static int ntrdma_eth_changed_state(struct net_device *netdev)
 {
 	struct ntrdma_eth *eth = netdev_priv(netdev);
 
-	queue_work(ntrdma_wq, &eth->work);
+	mod_delayed_work(ntrdma_wq, &eth->work, 0);
 	return 0;
 }
 
@@ -649,7 +663,7 @@ struct net_device *ntrdma_eth_create(const char *bus)
 	eth->netdev = netdev;
 	eth->bus = bus;
 	eth->chunk = NTRDMA_CHUNK_MIN;
-	INIT_WORK(&eth->work, ntrdma_eth_work);
+	INIT_DELAYED_WORK(&eth->work, ntrdma_eth_work);
 	eth_hw_addr_random(netdev);
 	netif_carrier_off(netdev);
 	ret = register_netdev(netdev);
@@ -715,7 +729,7 @@ void ntrdma_eth_detach(struct net_device *netdev)
 
 	RCU_INIT_POINTER(eth->dev, NULL);
 	synchronize_net();
-	cancel_work_sync(&eth->work);
+	cancel_delayed_work_sync(&eth->work);
 	netif_carrier_off(netdev);
 }
 EXPORT_SYMBOL_NS_GPL(ntrdma_eth_detach, NTRDMA_NS);
@@ -731,7 +745,7 @@ void ntrdma_eth_destroy(struct net_device *netdev)
 	struct ntrdma_eth *eth = netdev_priv(netdev);
 
 	unregister_netdev(netdev);
-	cancel_work_sync(&eth->work);
+	cancel_delayed_work_sync(&eth->work);
 	free_netdev(netdev);
 }
 EXPORT_SYMBOL_NS_GPL(ntrdma_eth_destroy, NTRDMA_NS);

@@ -178,6 +178,9 @@ at_once() {
 	ok $? "each has a number of its own: $numbers"
 }
 
+# has_neighbour NODE MAC: return whether the neighbour table has this MAC address for a node.
+has_neighbour() { [[ $(ip neigh show "$(addr4 "$1")") == *"lladdr $2 "* ]]; }
+
 # Node 3 overwrites the slot of node 2. Node 2 ends its connections, and takes the slot that is free. The connection of the
 # two others goes on.
 overwritten() {
@@ -195,6 +198,7 @@ overwritten() {
 		within 5 logged "another machine has changed the directory"
 		ok $? "the log says that the slot is lost"
 		moves
+		cat "/sys/class/net/$NETDEV/address" >/exchange/address
 		: >"/exchange/a slot is overwritten"
 		;;
 	1)
@@ -206,6 +210,10 @@ overwritten() {
 	talked
 	linked 2 "linked with both others after the move"
 	barrier linked
+	if ((NODE != 2)); then
+		within 5 has_neighbour 2 "$(</exchange/address)"
+		ok $? "the neighbour table has the new MAC address of node 2: $(ip neigh show "$(addr4 2)")"
+	fi
 	talk "after a machine has another number" 1 2 3
 	talked
 }
