@@ -33,6 +33,7 @@
 #include "blk_opts.h"
 #include "blk_wire.h"
 
+struct cgroup;
 struct dentry;
 struct krping_blk_link;
 struct krping_blk_raw;
@@ -47,6 +48,7 @@ struct krping_blk_store;
  * @capacity: capacity in bytes
  * @store: local storage, or NULL if @lower is the storage
  * @lower: block device below this one, or unused
+ * @cgroup: control group of the filter, or NULL
  * @ios: memory of &struct krping_blk_io
  * @refs: one of the creator, and one of each request in flight
  * @idle: completed when @refs is 0
@@ -60,6 +62,7 @@ struct krping_blk_disk {
 	u64 capacity;
 	struct krping_blk_store *store;
 	struct krdma_bdev lower;
+	struct cgroup *cgroup;
 	struct bio_set ios;
 	refcount_t refs;
 	struct completion idle;
@@ -217,6 +220,27 @@ bool krping_blk_tap_send(struct krping_blk_tap *tap,
 void krping_blk_tap_kick(struct krping_blk_tap *tap);
 void krping_blk_tap_stop(struct krping_blk_tap *tap);
 void krping_blk_tap_destroy(struct krping_blk_tap *tap);
+
+/* blk_cgroup.c */
+#ifdef CONFIG_CGROUPS
+int krping_blk_cgroup_get(u64 id, struct cgroup **cgroup);
+void krping_blk_cgroup_put(struct cgroup *cgroup);
+bool krping_blk_cgroup_has(struct cgroup *cgroup, struct bio *bio);
+#else
+/* A disk with a control group does not exist. */
+static inline int krping_blk_cgroup_get(u64 id, struct cgroup **cgroup)
+{
+	return id ? -EOPNOTSUPP : 0;
+}
+
+static inline void krping_blk_cgroup_put(struct cgroup *cgroup) { }
+
+static inline bool krping_blk_cgroup_has(struct cgroup *cgroup,
+					 struct bio *bio)
+{
+	return false;
+}
+#endif
 
 /* blk_disk.c */
 void krping_blk_io_put(struct krping_blk_io *io, blk_status_t status);

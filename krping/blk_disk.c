@@ -172,13 +172,15 @@ static int krping_blk_bio_op(const struct bio *bio)
 }
 
 static bool krping_blk_disk_sends(const struct krping_blk_disk *disk,
-				  const struct bio *bio, enum krping_blk_op op)
+				  struct bio *bio, enum krping_blk_op op)
 {
 	const struct krping_blk_subject subject = {
 		.op = op,
 		.bytes = bio->bi_iter.bi_size,
 		.offset = (u64)bio->bi_iter.bi_sector << SECTOR_SHIFT,
 		.tgid = current->tgid,
+		.in_cgroup = disk->cgroup &&
+			     krping_blk_cgroup_has(disk->cgroup, bio),
 		.comm = current->comm,
 	};
 
@@ -400,10 +402,13 @@ int krping_blk_disk_create(const struct krping_blk_opts *opts,
 	strscpy(disk->name, name, sizeof(disk->name));
 	refcount_set(&disk->refs, 1);
 	init_completion(&disk->idle);
+	ret = krping_blk_cgroup_get(opts->filter.cgroup, &disk->cgroup);
+	if (ret)
+		goto err_free;
 	ret = bioset_init(&disk->ios, KRPING_BLK_IOS,
 			  offsetof(struct krping_blk_io, clone), 0);
 	if (ret)
-		goto err_free;
+		goto err_put_cgroup;
 	ret = krping_blk_backing_open(disk);
 	if (ret)
 		goto err_exit_ios;
@@ -422,6 +427,8 @@ err_close_backing:
 	krping_blk_backing_close(disk);
 err_exit_ios:
 	bioset_exit(&disk->ios);
+err_put_cgroup:
+	krping_blk_cgroup_put(disk->cgroup);
 err_free:
 	kfree(disk);
 	return ret;
@@ -464,6 +471,7 @@ void krping_blk_disk_destroy(struct krping_blk_disk *disk, bool force)
 	put_disk(disk->gd);
 	krping_blk_backing_close(disk);
 	bioset_exit(&disk->ios);
+	krping_blk_cgroup_put(disk->cgroup);
 	kfree(disk);
 }
 

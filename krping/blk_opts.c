@@ -109,6 +109,8 @@ static const struct krping_blk_opt krping_blk_opt_table[] = {
 	  .max = KRPING_BLK_COMM_MAX },
 	{ "bio_tgid", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(filter.tgid), 1,
 	  S32_MAX },
+	{ "bio_cgroup", KRPING_BLK_OPT_BIG, KRPING_BLK_AT(filter.cgroup), 1,
+	  U64_MAX },
 	{ "bio_min", KRPING_BLK_OPT_SIZE, KRPING_BLK_AT(filter.min), 0,
 	  S32_MAX },
 	{ "bio_range", KRPING_BLK_OPT_RANGE },
@@ -455,6 +457,8 @@ bool krping_blk_filter_matches(const struct krping_blk_filter *filter,
 	if (!(filter->ops & BIT(subject->op)))
 		return false;
 	if (filter->tgid && filter->tgid != subject->tgid)
+		return false;
+	if (filter->cgroup && !subject->in_cgroup)
 		return false;
 	if (*filter->comm && strcmp(filter->comm, subject->comm))
 		return false;

@@ -88,6 +88,7 @@ enum krping_blk_target {
  * @tgid: thread group, in the initial PID namespace; 0: all
  * @from: first byte of the range that a request must touch
  * @to: end of this range; 0: the end of the disk
+ * @cgroup: ID of a control group; 0: all
  * @comm: name of the submitting task; "": all
  */
 struct krping_blk_filter {
@@ -96,6 +97,7 @@ struct krping_blk_filter {
 	u32 tgid;
 	u64 from;
 	u64 to;
+	u64 cgroup;
 	char comm[KRPING_BLK_COMM_MAX];
 };
 
@@ -105,6 +107,8 @@ struct krping_blk_filter {
  * @bytes: length of the range; 0 for KRPING_BLK_FLUSH
  * @offset: first byte of the range
  * @tgid: thread group of the submitting task
+ * @in_cgroup: the request is of @cgroup of the filter, or of a group below it;
+ *	ignored if @cgroup is 0
  * @comm: name of the submitting task
  */
 struct krping_blk_subject {
@@ -112,6 +116,7 @@ struct krping_blk_subject {
 	u32 bytes;
 	u64 offset;
 	u32 tgid;
+	bool in_cgroup;
 	const char *comm;
 };
 

@@ -187,6 +187,8 @@ static void krping_blk_commands_are_parsed(struct kunit *test)
 {
 	static const char client[] =
 		"client,bio,addr=a,port=7,bio_dev=ram:2M,bio_mode=tap,bio_ops=wr,bio_range=4K-1G\n";
+	static const char group[] =
+		"client,addr=a,port=7,bio_dev=ram:2M,bio_cgroup=18446744073709551615";
 	struct krping_blk_opts opts;
 
 	KUNIT_ASSERT_EQ(test, krping_blk_parse(client, &opts), 0);
@@ -198,9 +200,12 @@ static void krping_blk_commands_are_parsed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.filter.ops, 3);
 	KUNIT_EXPECT_EQ(test, opts.filter.from, 4096);
 	KUNIT_EXPECT_EQ(test, opts.filter.to, 1 << 30);
+	KUNIT_EXPECT_EQ(test, opts.filter.cgroup, 0);
 	KUNIT_EXPECT_EQ(test, opts.depth, 32);
 	KUNIT_EXPECT_EQ(test, opts.slot, 131072);
 	KUNIT_EXPECT_FALSE(test, opts.no_crc);
+	KUNIT_ASSERT_EQ(test, krping_blk_parse(group, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.filter.cgroup, U64_MAX);
 	KUNIT_ASSERT_EQ(test, krping_blk_parse("server,port=7,bio_target=bdev:/dev/x",
 					       &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.target, (u32)KRPING_BLK_BDEV);
@@ -255,6 +260,11 @@ static void krping_blk_invalid_commands_are_refused(struct kunit *test)
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_range=2-1",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_range=2",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_comm=0123456789abcdef",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_cgroup",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_cgroup=",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_cgroup=0",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_cgroup=-1",
+		"client,addr=a,port=1,bio_dev=ram:1M,bio_cgroup=/user.slice",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_name=sda",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_name=krpblk",
 		"client,addr=a,port=1,bio_dev=ram:1M,bio_name=krpblk/x",
@@ -294,6 +304,7 @@ static void krping_blk_filter_selects(struct kunit *test)
 		.tgid = 5,
 		.from = 4096,
 		.to = 8192,
+		.cgroup = 7,
 		.comm = "dd",
 	};
 	struct krping_blk_subject subject = {
@@ -301,6 +312,7 @@ static void krping_blk_filter_selects(struct kunit *test)
 		.bytes = 1024,
 		.offset = 4096,
 		.tgid = 5,
+		.in_cgroup = true,
 		.comm = "dd",
 	};
 
@@ -320,6 +332,9 @@ static void krping_blk_filter_selects(struct kunit *test)
 	subject.tgid = 6;
 	KUNIT_EXPECT_FALSE(test, krping_blk_filter_matches(&filter, &subject));
 	subject.tgid = 5;
+	subject.in_cgroup = false;
+	KUNIT_EXPECT_FALSE(test, krping_blk_filter_matches(&filter, &subject));
+	subject.in_cgroup = true;
 	subject.comm = "ddd";
 	KUNIT_EXPECT_FALSE(test, krping_blk_filter_matches(&filter, &subject));
 	subject.comm = "dd";

@@ -78,6 +78,16 @@ random() {
 		oflag=seek_bytes,direct conv=notrunc 2>/dev/null
 }
 
+# sends WANTED NAME COMMAND...: COMMAND leads to WANTED requests to the server.
+sends() {
+	local wanted=$1 name=$2 before
+	shift 2
+	before=$(field requests "client krpblkt")
+	"$@" 2>/dev/null
+	(($(field requests "client krpblkt") - before == wanted))
+	ok $? "$name sends $wanted requests: $(($(field requests "client krpblkt") - before))"
+}
+
 # sum_of FILE: print the checksum of a disk, of a device or of an image.
 sum_of() {
 	sha256sum <"$1" | cut -d ' ' -f 1

@@ -302,16 +302,6 @@ degrades() {
 	losetup -d "$device"
 }
 
-# sends WANTED NAME COMMAND...: COMMAND leads to WANTED requests to the server.
-sends() {
-	local wanted=$1 name=$2 before
-	shift 2
-	before=$(field requests "client krpblkt")
-	"$@" 2>/dev/null
-	(($(field requests "client krpblkt") - before == wanted))
-	ok $? "$name sends $wanted requests: $(($(field requests "client krpblkt") - before))"
-}
-
 filters() {
 	serve bio_target=null
 	if ((NODE == 2)); then
@@ -706,6 +696,7 @@ one_program() {
 }
 
 commands() {
+	local no_group="No such file"
 	if ((NODE == 2)); then
 		blk_fails "Invalid argument" ""
 		blk_fails "Invalid argument" "client"
@@ -718,6 +709,8 @@ commands() {
 		blk_fails "No such file" "client,addr=$server,port=$port,bio_dev=stack:/dev/nonsense"
 		blk_fails "No such file" "stop=4000000000"
 		blk_fails "Connection refused" "client,addr=$server,port=7702,bio_dev=ram:1M"
+		grep -qw cgroup2 /proc/filesystems || no_group="Operation not supported"
+		blk_fails "$no_group" "client,addr=$server,port=7702,bio_dev=ram:1M,bio_cgroup=999999999999"
 		check "stop=all without disks and servers succeeds" blk "stop=all"
 	fi
 	barrier typed
