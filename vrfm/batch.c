@@ -161,7 +161,8 @@ static int vrfm_batch_accept_locked(struct vrfm_dev *vdev,
 	vdev->serial += !dark && ops->bytes;
 	if (ops->bytes && vrfm_ranges_are_wanted())
 		vrfm_batch_report(vdev, ops);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_STORED) |
+				 VRFM_TAP_KIND(VRFM_REC_TOLD)))
 		vrfm_batch_tap(vdev, ops);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!dark)

@@ -212,7 +212,7 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	link->counts.directs++;
 	link->counts.bytes_direct += placed->len;
 	vrfm_rate_add(&link->meter.tx, jiffies, placed->len);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(link->vdev, VRFM_TAP_KIND(VRFM_REC_PLACED)))
 		vrfm_placed_tap(placed);
 	return true;
 }
@@ -499,7 +499,7 @@ static void vrfm_direct_tap_locked(struct vrfm_link *link, bool open)
 	const struct vrfm_record hole = vrfm_direct_hole(link, open);
 
 	lockdep_assert_held(&link->lock);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(link->vdev, VRFM_TAP_KIND(VRFM_REC_HOLE)))
 		vrfm_tap(link->vdev, &hole, NULL, 0);
 }
 

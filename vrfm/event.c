@@ -142,7 +142,7 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 	trace_vrfm_event_raised(vdev->unit, node, type, data);
 	spin_lock_bh(&vdev->lock);
 	vrfm_rings_event_locked(vdev, type, node, data);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_RAISED)))
 		vrfm_event_tap(vdev, type, node, data);
 	if (vrfm_queue_push(&event->queue, node, data))
 		vrfm_event_ready_locked(vdev, type);

@@ -349,6 +349,8 @@ struct vrfm_shares {
  * @bar_files: list of open files that have mapped registers
  * @status: status page, which programs can map
  * @gone: the device was destroyed: calls through open files return -ENODEV
+ * @tap_kinds: types of records that a tap of any ring wants: VRFM_TAP_KIND();
+ *	changes under @lock, and is read without it, see vrfm_taps_begin()
  * @epoch: id of this life of the device, see vrfm_dev_epoch()
  * @own: a bit for each own word: as far as this node knows, it wrote the word
  *	last; changes under the lock of the word's page
@@ -435,6 +437,7 @@ struct vrfm_dev {
 	struct list_head bar_files;
 	struct vrfm_status *status;
 	bool gone;
+	u32 tap_kinds;
 
 	u64 epoch;
 	unsigned long *own;

@@ -522,7 +522,8 @@ void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
 		} while (index < end && index % VRFM_PAGE_WORDS);
 		vrfm_touched(vdev, first * VRFM_WORD,
 			     (index - first) * VRFM_WORD);
-		if (live && vrfm_is_tapped())
+		if (live &&
+		    vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_APPLIED)))
 			vrfm_resync_tap_locked(link, first, index - first);
 		spin_unlock_bh(lock);
 	}

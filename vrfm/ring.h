@@ -252,13 +252,16 @@ void vrfm_ranges_exit(void);
 extern struct static_key_false_deferred vrfm_taps_key;
 
 /**
- * vrfm_is_tapped - check whether a ring of any device has a tap
+ * vrfm_is_tapped - check whether a tap of a device wants records of some types
+ * @vdev: device
+ * @kinds: types of records: bit mask of VRFM_TAP_KIND()
  *
- * Return: true if one may have a tap.
+ * Return: true if one may want them.
  */
-static inline bool vrfm_is_tapped(void)
+static inline bool vrfm_is_tapped(const struct vrfm_dev *vdev, u32 kinds)
 {
-	return static_branch_unlikely(&vrfm_taps_key.key);
+	return static_branch_unlikely(&vrfm_taps_key.key) &&
+	       READ_ONCE(vdev->tap_kinds) & kinds;
 }
 
 bool vrfm_may_tap(void);
@@ -271,8 +274,9 @@ void vrfm_tap_own(struct vrfm_dev *vdev, u16 type, u32 offset, const void *bytes
 		  u32 len);
 void vrfm_tap_told(struct vrfm_dev *vdev, u32 node, u32 event, u32 data,
 		   u64 number);
-void vrfm_taps_begin(void);
-void vrfm_taps_end(void);
+void vrfm_taps_update(struct vrfm_dev *vdev);
+void vrfm_taps_begin(struct vrfm_dev *vdev);
+void vrfm_taps_end(struct vrfm_dev *vdev);
 void vrfm_taps_exit(void);
 
 /* done.c */

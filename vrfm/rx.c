@@ -230,7 +230,7 @@ static const void *vrfm_rx_update(struct vrfm_link *link, const void *runs,
 				 run.len);
 		vrfm_mem_store(vdev, run.offset, run.bytes, run.len,
 			       VRFM_OWN_CLEAR);
-		if (vrfm_is_tapped())
+		if (vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_APPLIED)))
 			vrfm_rx_tap_run(link, &run, head->serial);
 	}
 	if (head->count && vrfm_ranges_are_wanted())
@@ -307,7 +307,7 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 		vrfm_rx_protocol_error(link);
 		return;
 	}
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(link->vdev, VRFM_TAP_KIND(VRFM_REC_RECEIVED)))
 		vrfm_link_tap(link, VRFM_REC_RECEIVED, &head,
 			      msg + sizeof(struct vrfm_wire_head));
 	/* Process acknowledgments, GRANT, and the answer to a STAGE. */

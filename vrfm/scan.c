@@ -346,7 +346,7 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	vdev->serial += !dark;
 	if (vrfm_ranges_are_wanted())
 		vrfm_report_diff(vdev, twin->index << PAGE_SHIFT);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_FOUND)))
 		vrfm_tap_diff(vdev, twin->index << PAGE_SHIFT);
 	if (dark)
 		return;

@@ -154,6 +154,7 @@ static void vrfm_sub_unlist(struct vrfm_sub *sub)
 	spin_lock_bh(&sub->ring->lock);
 	vrfm_sub_unlist_locked(sub);
 	spin_unlock_bh(&sub->ring->lock);
+	vrfm_taps_update(sub->ring->vdev);
 }
 
 /* Report the present state of all peers. Later changes follow in order. */
@@ -217,14 +218,14 @@ static int vrfm_sub_begin_tap(struct vrfm_sub *sub)
 	const struct vrfm_filter *tap = &sub->tap;
 	int ret = 0;
 
-	vrfm_taps_begin();
+	vrfm_taps_begin(sub->ring->vdev);
 	if (tap->all)
 		ret = vrfm_stage_pin_part(sub->ring->vdev, tap->from,
 					  tap->to - tap->from);
 	else
 		vrfm_sub_report_holes(sub);
 	if (ret)
-		vrfm_taps_end();
+		vrfm_taps_end(sub->ring->vdev);
 	return ret;
 }
 
@@ -234,7 +235,7 @@ static void vrfm_sub_end_tap(struct vrfm_sub *sub)
 	if (sub->tap.all)
 		vrfm_stage_unpin(sub->ring->vdev, vrfm_range(sub->tap.from),
 				 vrfm_range(sub->tap.to - 1));
-	vrfm_taps_end();
+	vrfm_taps_end(sub->ring->vdev);
 }
 
 static int vrfm_sub_add(struct vrfm_ring_ctx *ring,

@@ -11,7 +11,8 @@
  * records are dropped and counted: a tap that is not read slows down no writer.
  *
  * A filter decides before any byte is copied. Without taps, a hook is one static
- * branch.
+ * branch. If no tap of the device wants the type of a record, a hook only
+ * checks vrfm_dev.tap_kinds: no record is made, and no lock is taken.
  */
 #include <linux/build_bug.h>
 #include <linux/capability.h>
@@ -122,7 +123,7 @@ void vrfm_sub_tap(struct vrfm_sub *sub, const struct vrfm_record *record)
  * @bytes: payload
  * @len: number of bytes of the payload
  *
- * The caller has checked vrfm_is_tapped().
+ * The caller has checked vrfm_is_tapped() for the type.
  *
  * Context: any but hard interrupts. No lock of a ring is held.
  */
@@ -213,22 +214,52 @@ void vrfm_tap_told(struct vrfm_dev *vdev, u32 node, u32 event, u32 data,
 /* ---- life ---- */
 
 /**
- * vrfm_taps_begin - let hooks check for taps
+ * vrfm_taps_update - notify hooks of the types that the taps of a device want
+ * @vdev: device; &vrfm_ring_ctx.kinds of one of its rings has changed
  *
- * Context: may sleep.
+ * Context: process context.
  */
-void vrfm_taps_begin(void)
+void vrfm_taps_update(struct vrfm_dev *vdev)
 {
-	static_branch_deferred_inc(&vrfm_taps_key);
+	struct vrfm_ring_ctx *ring;
+	u32 kinds = 0;
+
+	spin_lock_bh(&vdev->lock);
+	list_for_each_entry(ring, &vdev->rings, entry)
+		kinds |= READ_ONCE(ring->kinds);
+	WRITE_ONCE(vdev->tap_kinds, kinds);
+	spin_unlock_bh(&vdev->lock);
 }
 
 /**
- * vrfm_taps_end - undo vrfm_taps_begin(), a second later
+ * vrfm_taps_begin - let hooks put records into the ring of a new tap
+ * @vdev: device; the tap is in the list of its ring
+ *
+ * A hook takes no lock before it checks whether a record is wanted. So wait
+ * until each processor has executed a full barrier: after that, a write without
+ * a record is in the memory for all readers, and each other write gets its
+ * record. A program that then reads the memory misses no write.
  *
  * Context: may sleep.
  */
-void vrfm_taps_end(void)
+void vrfm_taps_begin(struct vrfm_dev *vdev)
 {
+	vrfm_taps_update(vdev);
+	static_branch_deferred_inc(&vrfm_taps_key);
+	synchronize_rcu();
+}
+
+/**
+ * vrfm_taps_end - undo vrfm_taps_begin()
+ * @vdev: device
+ *
+ * The static branch changes a second later.
+ *
+ * Context: may sleep.
+ */
+void vrfm_taps_end(struct vrfm_dev *vdev)
+{
+	vrfm_taps_update(vdev);
 	static_branch_slow_dec_deferred(&vrfm_taps_key);
 }
 

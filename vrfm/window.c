@@ -97,7 +97,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 	};
 	link->counts.bytes_sent += req->local.len;
 	vrfm_rate_add(&link->meter.tx, jiffies, req->local.len);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(link->vdev, VRFM_TAP_KIND(VRFM_REC_SENT)))
 		vrfm_link_tap_sent(link, pack, head);
 }
 

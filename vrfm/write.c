@@ -382,7 +382,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 	/* Notify rings first: the answer of a peer is a later write. */
 	if (vrfm_ranges_are_wanted())
 		vrfm_rings_stored(vdev, offset, len);
-	if (vrfm_is_tapped())
+	if (vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_STORED)))
 		vrfm_tap_own(vdev, VRFM_REC_STORED, offset, buf, len);
 	if (dark)
 		return;
@@ -585,7 +585,8 @@ int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 		return ret;
 	vdev->event_number++;
 	trace_vrfm_event_sent(vdev->unit, node, type, data);
-	if (vrfm_is_tapped() && !vdev->dark)
+	if (!vdev->dark &&
+	    vrfm_is_tapped(vdev, VRFM_TAP_KIND(VRFM_REC_TOLD)))
 		vrfm_tap_told(vdev, node, type, data, vdev->event_number);
 	list_for_each_entry(link, &vdev->links, entry)
 		if (!vdev->dark && vrfm_is_needed(&need, link))

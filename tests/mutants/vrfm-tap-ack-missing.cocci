@@ -5,8 +5,8 @@
 // caught-by: tap-uml
 // rule: Documentation/rings.rst#Taps
 @@
-expression link, head, body;
+expression tapped, link, head, body;
 @@
-- if (vrfm_is_tapped())
-+ if (vrfm_is_tapped() && head.type != VRFM_WIRE_ACK)
+- if (tapped)
++ if (tapped && head.type != VRFM_WIRE_ACK)
   vrfm_link_tap(link, VRFM_REC_RECEIVED, &head, body);

@@ -129,6 +129,28 @@ static void records_own_writes(void)
 	ring_close(&little);
 }
 
+/* Taps of several rings select types independently of each other. */
+static void records_beside_other_taps(void)
+{
+	struct ring ring = ring_open_snap(64, 64), other = ring_open(64);
+
+	gives(0, tap(&ring, 0, KIND(STORED), 0, 0), "beside: a tap of stores");
+	gives(0, tap(&other, 0, KIND(RAISED), 0, 0), "beside: a later tap of events");
+	store(PART, "a", 1);
+	expect_bytes(&ring, STORED, 2, PART, "a", 1, 1, "beside: a store while a later tap wants events");
+	is(is_empty(&other), "beside: no record for the tap of events");
+	gives(0, tap(&other, 0, KIND(STORED), 0, 0), "beside: the later ring also taps stores");
+	store(PART, "b", 1);
+	expect_bytes(&other, STORED, 2, PART, "b", 1, 0, "beside: a store after the change, in the later ring");
+	expect_bytes(&ring, STORED, 2, PART, "b", 1, 1, "beside: a store after the change, in the first ring");
+	gives(0, subscribe(&ring, 0, SUB_REMOVE, 7, 0), "beside: the first tap is removed");
+	store(PART, "c", 1);
+	is(is_empty(&ring), "beside: no record for the removed tap");
+	expect_bytes(&other, STORED, 2, PART, "c", 1, 0, "beside: a store after the removal, in the later ring");
+	ring_close(&ring);
+	ring_close(&other);
+}
+
 /* Each record has 64 KiB at most, so no byte of a long write is missing. */
 static void records_long_writes(void)
 {
@@ -442,6 +464,7 @@ static int do_taps(void)
 	for (i = 0; i < sizeof(block); i++)
 		block[i] = i * 7 + i / 256;
 	records_own_writes();
+	records_beside_other_taps();
 	records_long_writes();
 	records_batches();
 	records_writes_of_a_peer();
