@@ -22,9 +22,9 @@ static const char ctl_help_text[] =
 "        [-n COUNT] [--all] tap [DEVICE]\n"
 "vrfmctl [-r OFFSET:LENGTH] [-N NODES] [--size=BYTES] [--seconds=S]\n"
 "        [--files=COUNT] [--all] record FILE [DEVICE]\n"
-"vrfmctl [--speed=X] [--from=SECONDS] [--to=SECONDS] [--loop] [--shift=BYTES]\n"
-"        [--no-image] [--events] [--rt] [--late=US] [--force] [-N NODES]\n"
-"        [-r OFFSET:LENGTH] replay FILE [DEVICE]\n"
+"vrfmctl [--json] [--speed=X] [--from=SECONDS] [--to=SECONDS] [--loop]\n"
+"        [--shift=BYTES] [--no-image] [--events] [--rt] [--late=US] [--force]\n"
+"        [-N NODES] [-r OFFSET:LENGTH] replay FILE [DEVICE]\n"
 "vrfmctl [--json] cat FILE\n"
 "vrfmctl --signals=FILE [--at=OFFSET] export FILE\n"
 "vrfmctl genkey [FILE]\n"
@@ -271,7 +271,7 @@ static bool ctl_takes(const char *command, const char *given)
 		{ "status", "j" }, { "peers", "j" }, { "top", "jin" },
 		{ "join", "jt" }, { "check", "jbc" }, { "bench", "jnwe" },
 		{ "tap", "jpNrksna" }, { "record", "rNbtaF" },
-		{ "replay", "xABlHIERLONr" }, { "cat", "j" },
+		{ "replay", "jxABlHIERLONr" }, { "cat", "j" },
 		{ "export", "go" }, { "genkey", "N" }, { "key", "fjWt" },
 		{ "rekey", "fjKt" }, { "keys", "j" },
 	};

@@ -6,6 +6,10 @@
  * The whole file is read twice: first to check it, and to find its writers. So an
  * invalid file has no effect. The records before the cut of a file that was cut
  * are replayed.
+ *
+ * A batch is complete before the command sleeps until its time: its last record
+ * is known when the next one was read. So only the system call follows the
+ * sleep.
  */
 #include <err.h>
 #include <errno.h>
@@ -15,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -273,24 +279,32 @@ static bool ctl_replay_event(struct ctl_replay *replay,
 }
 
 /*
- * Return the time when a record is due; 0: at once. The time of the replay begins
- * when the image is written. Otherwise a large image would delay the first
- * records, and shorten the pauses between them.
+ * Set *DUE_NS to the time when a record is due; 0: at once. The time of the
+ * replay begins when the image is written. Otherwise a large image would delay
+ * the first records, and shorten the pauses between them. Return false after an
+ * error message.
  */
-static uint64_t ctl_replay_due(struct ctl_replay *replay,
-			       const struct vrfm_record *record)
+static bool ctl_replay_due(struct ctl_replay *replay,
+			   const struct vrfm_record *record, uint64_t *due_ns)
 {
 	double from = replay->options->from * CTL_NS;
 	double since = record->time_ns > replay->first_ns ?
 		       record->time_ns - replay->first_ns : 0;
 
+	*due_ns = 0;
 	if (record->type == VRFM_REC_IMAGE_AT || !replay->options->speed ||
 	    since <= from)
-		return 0;
-	if (!replay->start_ns)
+		return true;
+	if (!replay->start_ns) {
+		/* Write the rest of the image, which is due at once. */
+		if (!ctl_replay_execute(replay))
+			return false;
 		replay->start_ns = ctl_replay_now();
+	}
 	since = (since - from) / replay->options->speed;
-	return replay->start_ns + (since < CTL_WAIT_MAX ? since : CTL_WAIT_MAX);
+	*due_ns = replay->start_ns +
+		  (since < CTL_WAIT_MAX ? since : CTL_WAIT_MAX);
+	return true;
 }
 
 static bool ctl_replay_is_past(const struct ctl_replay *replay,
@@ -312,7 +326,8 @@ static bool ctl_replay_run(struct ctl_replay *replay, struct ctl_file *file)
 		record = file->record;
 		if (ctl_replay_is_past(replay, record))
 			break;
-		due_ns = ctl_replay_due(replay, record);
+		if (!ctl_replay_due(replay, record, &due_ns))
+			return false;
 		if (ctl_replay_writes(replay, record))
 			good = ctl_replay_write(replay, file, due_ns);
 		else if (ctl_replay_sends(replay, record))
@@ -336,26 +351,43 @@ static uint64_t ctl_replay_percentile(const struct ctl_replay *replay,
 	return us;
 }
 
+static void ctl_replay_print(const struct ctl_replay *replay)
+{
+	uint64_t p50 = ctl_replay_percentile(replay, 50);
+	uint64_t p99 = ctl_replay_percentile(replay, 99);
+
+	if (replay->options->json)
+		printf("{\"batches\":%" PRIu64 ",\"p50_us\":%" PRIu64
+		       ",\"p99_us\":%" PRIu64 ",\"max_us\":%" PRIu64 "}\n",
+		       replay->batches, p50, p99, replay->worst);
+	else if (replay->batches)
+		printf("%" PRIu64 " batches, lateness in us: p50 %" PRIu64
+		       " p99 %" PRIu64 " max %" PRIu64 "\n",
+		       replay->batches, p50, p99, replay->worst);
+}
+
 static enum ctl_result ctl_replay_result(const struct ctl_replay *replay)
 {
-	if (!replay->batches)
-		return CTL_OK;
-	printf("%" PRIu64 " batches, lateness in us: p50 %" PRIu64,
-	       replay->batches, ctl_replay_percentile(replay, 50));
-	printf(" p99 %" PRIu64 " max %" PRIu64 "\n",
-	       ctl_replay_percentile(replay, 99), replay->worst);
+	ctl_replay_print(replay);
 	return replay->options->late && replay->worst > replay->options->late ?
 	       CTL_WITHOUT : CTL_OK;
 }
 
+/*
+ * Enter the real-time class, and keep all pages in memory, so that no page
+ * fault delays a batch. A limit of locked memory only prevents the latter.
+ */
 static bool ctl_replay_real_time(void)
 {
 	const struct sched_param param = { .sched_priority = CTL_RT_PRIORITY };
 
-	if (!sched_setscheduler(0, SCHED_FIFO, &param))
-		return true;
-	warn("real-time class");
-	return false;
+	if (sched_setscheduler(0, SCHED_FIFO, &param)) {
+		warn("real-time class");
+		return false;
+	}
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		warn("locked memory");
+	return true;
 }
 
 static bool ctl_replay_file(struct ctl_replay *replay, struct ctl_file *file)
@@ -365,6 +397,8 @@ static bool ctl_replay_file(struct ctl_replay *replay, struct ctl_file *file)
 	if (!ctl_replay_read(replay, file) || !ctl_replay_is_alone(replay) ||
 	    (replay->options->rt && !ctl_replay_real_time()))
 		return false;
+	/* By default, the kernel lets a program sleep up to 50 us longer. */
+	prctl(PR_SET_TIMERSLACK, 1UL);
 	do {
 		good = ctl_file_rewind(file) && ctl_replay_run(replay, file);
 	} while (good && replay->options->loop && !ctl_is_stopped());
