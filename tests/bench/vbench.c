@@ -602,7 +602,10 @@ static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap,
 	result->messages = messages_sent(rfm) - messages;
 }
 
-/* The test "rate" with a tap. That of the variant "idle" records events only, and no program sends any. */
+/*
+ * The test "rate" with a tap. That of the variant "idle" records events only, and no program sends any. The device
+ * switches off the hooks of taps a second after the last tap. Wait that long, because the next turn may have no tap.
+ */
 static void tapped_rate(const struct job *job, const struct rfm *rfm, char letter, struct result *result)
 {
 	const uint32_t kinds = letter == 'i' ? VRFM_TAP_KIND(VRFM_REC_RAISED) : VRFM_TAP_KINDS;
@@ -611,6 +614,7 @@ static void tapped_rate(const struct job *job, const struct rfm *rfm, char lette
 	ring_open_tap(&tap, rfm, kinds, letter == 'c' ? PAGE : 0);
 	rate(job, rfm, &tap, result);
 	ring_close(&tap);
+	sleep(2);
 }
 
 static void read_rate(const struct job *job, const volatile void *from, struct result *result)
