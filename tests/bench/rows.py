@@ -138,6 +138,11 @@ def faster(variant, against):
     return lambda turns: paired(turns, variant, against, lambda turn: turn["n"] / turn["ns"])
 
 
+def faster_at_best(variant, against):
+    """Return the rate of VARIANT divided by that of AGAINST while no other work delays them: of the fastest writes."""
+    return lambda turns: paired(turns, against, variant, lambda turn: turn["min"])
+
+
 def slower(variant, against):
     """Return the rate of AGAINST divided by that of VARIANT, which is the ratio of their times for the same work."""
     return faster(against, variant)
@@ -438,10 +443,16 @@ ROWS = (
         slower("large", "small"), "<=", always(1.10)),
     Row("vrfm/write-4B-tap", "API writes 4 B a second, tap without bytes/no tap", "vrfm-rate", "vrfm,tapped", "size=4",
         faster("tapped", "vrfm"), ">=", always(0.95)),
+    Row("vrfm/write-4B-tap-best", "fastest API writes 4 B, tap without bytes/no tap", "vrfm-rate", "vrfm,tapped", "size=4",
+        faster_at_best("tapped", "vrfm"), ">=", always(0.95)),
     Row("vrfm/write-4K-tap", "API writes 4 KiB a second, tap with bytes/no tap", "vrfm-rate", "vrfm,copied", "size=4096",
         faster("copied", "vrfm"), ">=", always(0.80)),
+    Row("vrfm/write-4K-tap-best", "fastest API writes 4 KiB, tap with bytes/no tap", "vrfm-rate", "vrfm,copied", "size=4096",
+        faster_at_best("copied", "vrfm"), ">=", always(0.80)),
     Row("vrfm/write-4B-idle-tap", "API writes 4 B a second, tap that records none/no tap", "vrfm-rate", "vrfm,idle", "size=4",
         faster("idle", "vrfm"), ">=", always(0.98)),
+    Row("vrfm/write-4B-idle-tap-best", "fastest API writes 4 B, tap that records none/no tap", "vrfm-rate", "vrfm,idle", "size=4",
+        faster_at_best("idle", "vrfm"), ">=", always(0.98)),
     Row("vrfm/event-burst-time", "event of a burst, reader's time ring/WAIT_FOR_EVENT", "vrfm-burst", "vrfm,ring", "",
         slower("ring", "vrfm"), "<=", always(0.5)),
     Row("vrfm/event-burst-calls", "system calls of a reader for an event of a burst, ring", "vrfm-burst", "vrfm,ring", "",

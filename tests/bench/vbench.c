@@ -481,15 +481,16 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void rank(struct result *result)
+/* Sort COUNT samples, and set the figures of RESULT about them. */
+static void rank(size_t count, struct result *result)
 {
 	size_t i;
 
-	qsort(samples, result->n, sizeof(*samples), compare);
+	qsort(samples, count, sizeof(*samples), compare);
 	result->min = samples[0];
 	for (i = 0; i < BENCH_QUANTILES; i++)
-		result->quantiles[i] = samples[result->n * bench_quantiles[i].of_1000 / 1000];
-	result->max = samples[result->n - 1];
+		result->quantiles[i] = samples[count * bench_quantiles[i].of_1000 / 1000];
+	result->max = samples[count - 1];
 }
 
 static void ask(const struct job *job, char test, char variant)
@@ -533,7 +534,7 @@ static void trips(const struct job *job, char test, char variant, const struct r
 	trip(test, variant, rfm, LAST);
 	end_turn(variant);
 	result->ns = end - begin;
-	rank(result);
+	rank(result->n, result);
 }
 
 /* Return the number of operations between two reads of the clock. On emulated processors a read is a system call. */
@@ -583,15 +584,20 @@ static uint64_t idle_ns(void)
 	return idle * 1e9;
 }
 
+/* Write as fast as possible. The times of operations are those of several writes, divided by their number. */
 static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap, struct result *result)
 {
 	uint64_t messages = messages_sent(rfm), idle = idle_ns(), begin = now_ns(), room = rfm->size - 2 * job->size;
-	uint32_t i;
+	uint32_t i, count = 0;
+	uint64_t start;
 
 	do {
+		start = now_ns();
 		for (i = 0; i < batch(job); i++, result->n++)
 			if (pwrite(rfm->fd, block, job->size, result->n * job->stride % room & ~7) != job->size)
 				err(1, "write");
+		if (count < SAMPLES)
+			samples[count++] = (now_ns() - start) / batch(job);
 		if (tap)
 			ring_release_all(tap);
 	} while (now_ns() - begin < job->ms * 1000000ull);
@@ -600,6 +606,7 @@ static void rate(const struct job *job, const struct rfm *rfm, struct ring *tap,
 	result->ns = now_ns() - begin;
 	result->cpu_ns = get_nprocs() * result->ns - (idle_ns() - idle);
 	result->messages = messages_sent(rfm) - messages;
+	rank(count, result);
 }
 
 /*
@@ -836,7 +843,7 @@ static int in_time(const struct rfm *rfm, char **arg, uint32_t (*put)(const stru
 		result.calls += put(rfm, n);
 		samples[n] = now_ns() - start;
 	}
-	rank(&result);
+	rank(result.n, &result);
 	report(arg[2], atoi(arg[3]), &result);
 	return 0;
 }
