@@ -28,7 +28,7 @@ static ssize_t krping_blk_image_read(struct file *file, char __user *ubuf,
 	size_t part;
 	void *page;
 
-	if (*pos < 0 || *pos >= image->capacity)
+	if (!len || *pos < 0 || *pos >= image->capacity)
 		return 0;
 	part = min_t(u64, min_t(size_t, len, PAGE_SIZE),
 		     image->capacity - *pos);

@@ -42,6 +42,8 @@ mem() {
 	if ((NODE == 1)); then
 		(($(field flushes "server .*:$port") >= 2))
 		ok $? "the server receives flushes: $(line "server .*:$port")"
+		check "a read of 0 bytes of an image returns 0" \
+			python3 -c 'import os, sys; sys.exit(len(os.read(os.open(sys.argv[1], os.O_RDONLY), 0)))' "$image"
 	else
 		detach
 	fi
