@@ -27,6 +27,7 @@ from rig import kernels, need  # noqa: E402
 
 TURN_MS = 500			# duration of a turn
 BOOT_SECONDS = 240		# time limit for a boot
+LEVELS = ("none", "auth", "integrity", "encrypt")
 
 
 def arguments():
@@ -41,6 +42,8 @@ def arguments():
                         f"all, but curve/* only with --report): {','.join(known)}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="uml")
     parser.add_argument("--link", choices=["rxe", "siw"], default="rxe")
+    parser.add_argument("--security", choices=LEVELS, default="none",
+                        help="level of security of the devices of vrfm, except in rows that compare levels (default: none)")
     parser.add_argument("--cpus", type=int, metavar="N", help="processors of each node (default: 1 for uml, otherwise 2)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="number of rounds; values are their median "
                         "(default: 5)")
@@ -126,7 +129,8 @@ class Machine:
         more = [*more, "--mem", "1G"] if any(row.test == "sizes" for row in self.rows) else more
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", link, "--nodes",
                 all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
-                HERE / "node.sh", *[f"{key} {command}" for command, key in self.jobs.items()]]
+                HERE / "node.sh", *([] if self.args.security == "none" else [f"security={self.args.security}"]),
+                *[f"{key} {command}" for command, key in self.jobs.items()]]
         with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               text=True, errors="replace") as process:
             for line in process.stdout:
@@ -239,7 +243,7 @@ def measure(args):
     load = os.getloadavg()
     rows, points, facts, errors = run(args)
     report = {"rows": rows, "points": points, "host": host(), "tree": tree(), "kernel": args.kernel,
-              "release": facts.get("release"), "link": args.link, "mtu": int(facts.get("mtu") or 0),
+              "release": facts.get("release"), "link": args.link, "security": args.security, "mtu": int(facts.get("mtu") or 0),
               "hz": int(facts.get("hz", 0)), "cpus": int(facts.get("cpus", 0)), "rounds": args.rounds,
               "load_before": load, "load_after": os.getloadavg(), "date": date}
     return json.dumps(report, indent=1) + "\n", errors

@@ -5,7 +5,8 @@
 # The script that tools/bench runs on the nodes. Node 1 is the server, and the last node measures; both may be the same
 # node. The nodes between them only receive the updates of vrfm.
 #
-# Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...". TEST is one of these:
+# The first argument may be security=LEVEL, the level of the devices of vrfm in tests that set none themselves. Each
+# other argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...". TEST is one of these:
 #   a test of krdma_bench
 #   user          compares krdma's stream with ib_write_bw
 #   krping-NAME   a test of krping
@@ -236,6 +237,8 @@ blk() {
 # --- most eight devices. vbench.c lists the devices of its variants ---
 
 vrfm_config=/sys/kernel/config/vrfm
+# Level of security of the devices of tests that set none themselves.
+vrfm_security=none
 # Level of security of new devices, and how they write blocks directly.
 vrfm_level=none
 vrfm_direct=auto
@@ -618,11 +621,11 @@ levels() {
 		shift
 	done
 	first[$level]=2 named[$level]=large names=(none "$level")
-	vrfm_direct=$direct
+	vrfm_direct=$direct vrfm_level=none
 	levels_key && vrfm_make 0 4M && vrfm_make 1 4M && vrfm_link 0 1 || return
 	vrfm_direct=auto vrfm_level=$level
 	vrfm_make 2 4M && vrfm_make 3 4M && vrfm_link 2 3 && vrfm_ready 4 || return
-	vrfm_level=none
+	vrfm_level=$vrfm_security
 	for ((round = 1; round <= rounds; round++)); do
 		for name in "${names[@]}"; do
 			/add/vbench serve "$RDMADEV" "$server" $((vrfm_port + 1)) /dev/rfm2g$((first[$name] + 1)) \
@@ -663,7 +666,7 @@ fan() {
 	for i in 0 1 5 6 7; do vrfm_make "$i" 4M || return; done
 	vrfm_link 0 1 && vrfm_link 5 1 && vrfm_link 5 6 && vrfm_link 5 7 && vrfm_ready 8 &&
 		/add/vbench rate vrfm,three "$RDMADEV" "$server" "$vrfm_port" "$rounds" "${@:3}" || return
-	vrfm_level=none
+	vrfm_level=$vrfm_security
 	vrfm_end
 }
 
@@ -803,6 +806,11 @@ job() {
 }
 
 vrfm_port=7900
+if [[ ${1:-} == security=* ]]; then
+	vrfm_security=${1#*=} vrfm_level=${1#*=}
+	shift
+	levels_key || exit
+fi
 vrfm=
 [[ " $* " != *" vrfm-"* ]] || vrfm=yes
 if [[ -d $vrfm_config || -d /sys/module/vrfm ]]; then

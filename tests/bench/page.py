@@ -325,6 +325,7 @@ def facts(report):
         "Kernel": f"{said(report['kernel'])}: Linux {said(report['release'])}, {said(report['hz'])} Hz, "
                   f"processors of a node: {said(report['cpus'])}",
         "Link": f"{said(report['link'])}, MTU {said(report['mtu'])}",
+        "Level of security": said(report["security"]),
         "Date": day(report), "Rounds": said(report["rounds"]), "Commit": said(report["tree"]),
         "Load": "not recorded" if None in loads else f"{loads[0][0]:.2f} before, {loads[1][0]:.2f} after",
     }

@@ -55,8 +55,9 @@ ROW = {"id": matches(ID), "what": text, "value": number, "goal": optional(number
 POINT = {"id": matches(ID), "what": text, "size": natural, "topology": text, "turns": turns}
 HOST = {"processor": optional(text), "cpus": optional(natural), "release": optional(text)}
 # Optional members of a report, each with the function that checks its value.
-REPORT = {"kernel": text, "release": text, "link": text, "tree": text, "mtu": natural, "hz": natural, "cpus": natural,
-          "rounds": natural, "date": matches(DATE), "load_before": many(number, 3, 3), "load_after": many(number, 3, 3)}
+REPORT = {"kernel": text, "release": text, "link": text, "security": text, "tree": text, "mtu": natural, "hz": natural,
+          "cpus": natural, "rounds": natural, "date": matches(DATE), "load_before": many(number, 3, 3),
+          "load_after": many(number, 3, 3)}
 
 
 def check(thing, fields, where):
