@@ -838,6 +838,18 @@ static inline bool vrfm_is_loading(const struct vrfm_dev *vdev)
 	return READ_ONCE(vdev->resync.state) >= VRFM_RESYNC_SWEEPING;
 }
 
+/**
+ * vrfm_is_incomplete - check whether words of this node's image are missing, as
+ * far as this node knows
+ * @vdev: device
+ *
+ * Return: true if a load has begun or is due.
+ */
+static inline bool vrfm_is_incomplete(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->resync.incomplete);
+}
+
 void vrfm_resync_init(struct vrfm_dev *vdev);
 void vrfm_resync_exit(struct vrfm_dev *vdev);
 void vrfm_resync_kick(struct vrfm_dev *vdev);

@@ -102,7 +102,7 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 
 	peers->count = 0;
 	peers->size = vdev->params.size;
-	peers->image = vrfm_is_loading(vdev) ? VRFM_IMAGE_LOADING : 0;
+	peers->image = vrfm_is_incomplete(vdev) ? VRFM_IMAGE_LOADING : 0;
 	peers->loaded = peers->image && READ_ONCE(vdev->resync.donor) ?
 			(u64)READ_ONCE(vdev->resync.page) * VRFM_WIRE_PAGE : 0;
 	peers->lineage = READ_ONCE(vdev->resync.lineage);

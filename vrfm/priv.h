@@ -161,6 +161,8 @@ enum vrfm_resync_kind {
  * @work: work that decides whether to load an image, and does all steps of a
  *	load
  * @state: state of the load; only vrfm_resync_become_locked() changes it
+ * @incomplete: a load has begun or is due, also if it must wait for a peer that
+ *	loads an image itself
  * @lineage: lineage of the image: a random number that all copies of the image
  *	have
  * @began: time when the image began, as far as this node knows
@@ -199,6 +201,7 @@ enum vrfm_resync_kind {
 struct vrfm_resync {
 	struct delayed_work work;
 	enum vrfm_resync_state state;
+	bool incomplete;
 	u64 lineage;
 	ktime_t began;
 	bool shared;

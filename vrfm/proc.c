@@ -124,7 +124,7 @@ static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 	 * because writers wait for it.
 	 */
 	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->resync.lineage),
-		   vrfm_is_loading(vdev) ? "loading" : "complete");
+		   vrfm_is_incomplete(vdev) ? "loading" : "complete");
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry)
 		vrfm_proc_link(m, link);

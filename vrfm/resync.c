@@ -969,11 +969,11 @@ static bool vrfm_is_older(const struct vrfm_link *link,
 	return its->id < mine->id;
 }
 
-static bool vrfm_info_is_good(const struct vrfm_link *link,
-			      const struct vrfm_note *info)
+/* Check whether the images of both nodes can be compared by their INFOs. */
+static bool vrfm_info_is_comparable(const struct vrfm_link *link,
+				    const struct vrfm_note *info)
 {
-	return vrfm_answers(link) && info->kind &&
-	       info->flags & VRFM_INFO_COMPLETE && link->lineage.sent.kind &&
+	return vrfm_answers(link) && info->kind && link->lineage.sent.kind &&
 	       link->lineage.sent.id == link->vdev->resync.lineage;
 }
 
@@ -1018,8 +1018,6 @@ static bool vrfm_resync_may_fill(struct vrfm_link *link)
 	struct vrfm_resync *resync = &link->vdev->resync;
 	bool less;
 
-	if (link->lineage.filled == resync->lineage)
-		return false;
 	if (link->lineage.changed ||
 	    time_after(jiffies,
 		       link->lineage.waits_since +
@@ -1034,34 +1032,67 @@ static bool vrfm_resync_may_fill(struct vrfm_link *link)
 	return !less;
 }
 
-static bool vrfm_resync_from_older(struct vrfm_dev *vdev)
+/* Result of the check whether an image must be loaded. */
+enum vrfm_resync_need {
+	VRFM_RESYNC_NEEDLESS,		/* no load is necessary */
+	VRFM_RESYNC_DUE,		/* a load must wait for a peer */
+	VRFM_RESYNC_BEGUN,
+};
+
+/* Check the image of a peer that has another lineage. */
+static enum vrfm_resync_need vrfm_resync_other(struct vrfm_link *link,
+					       const struct vrfm_note *info)
 {
+	if (!(info->flags & VRFM_INFO_COMPLETE))
+		return vrfm_is_older(link, info) ? VRFM_RESYNC_DUE :
+						   VRFM_RESYNC_NEEDLESS;
+	link->lineage.changed = true;
+	if (vrfm_info_is_stale(link, info)) {
+		vrfm_resync_todo(link, VRFM_TODO_INFO);
+		return VRFM_RESYNC_DUE;
+	}
+	if (!vrfm_is_older(link, info))
+		return VRFM_RESYNC_NEEDLESS;
+	vrfm_resync_begin(link->vdev, link, VRFM_RESYNC_OLDER);
+	return VRFM_RESYNC_BEGUN;
+}
+
+/* Check an image that a peer of the same lineage has given up. */
+static enum vrfm_resync_need vrfm_resync_given_up(struct vrfm_link *link,
+						  const struct vrfm_note *info)
+{
+	struct vrfm_resync *resync = &link->vdev->resync;
+	bool complete = info->flags & VRFM_INFO_COMPLETE;
+
+	if (complete)
+		resync->shared = true;
+	if (!(info->flags & VRFM_INFO_MERGED) ||
+	    link->lineage.filled == resync->lineage)
+		return VRFM_RESYNC_NEEDLESS;
+	if (!complete || !vrfm_resync_may_fill(link))
+		return VRFM_RESYNC_DUE;
+	vrfm_resync_begin(link->vdev, link, VRFM_RESYNC_FILL);
+	return VRFM_RESYNC_BEGUN;
+}
+
+/* Load an older image of a peer, or an image that a peer has given up. */
+static enum vrfm_resync_need vrfm_resync_from_older(struct vrfm_dev *vdev)
+{
+	enum vrfm_resync_need need = VRFM_RESYNC_NEEDLESS;
 	struct vrfm_link *link;
 	struct vrfm_note info;
 
 	list_for_each_entry(link, &vdev->links, entry) {
 		info = vrfm_info(link);
-		if (!vrfm_info_is_good(link, &info))
+		if (!vrfm_info_is_comparable(link, &info))
 			continue;
-		if (info.id != vdev->resync.lineage) {
-			link->lineage.changed = true;
-			if (vrfm_info_is_stale(link, &info)) {
-				vrfm_resync_todo(link, VRFM_TODO_INFO);
-				continue;
-			}
-			if (!vrfm_is_older(link, &info))
-				continue;
-			vrfm_resync_begin(vdev, link, VRFM_RESYNC_OLDER);
-			return true;
-		}
-		vdev->resync.shared = true;
-		if (info.flags & VRFM_INFO_MERGED &&
-		    vrfm_resync_may_fill(link)) {
-			vrfm_resync_begin(vdev, link, VRFM_RESYNC_FILL);
-			return true;
-		}
+		need = max(need, info.id == vdev->resync.lineage ?
+				 vrfm_resync_given_up(link, &info) :
+				 vrfm_resync_other(link, &info));
+		if (need == VRFM_RESYNC_BEGUN)
+			break;
 	}
-	return false;
+	return need;
 }
 
 static bool vrfm_has_more_than_mine(struct vrfm_link *link)
@@ -1124,14 +1155,14 @@ static bool vrfm_resync_all_reported(struct vrfm_dev *vdev)
  * Load from the peer with the longest history, if that is longer than the
  * history of this node. Images of other lineages are compared by age instead.
  */
-static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
+static enum vrfm_resync_need vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *best = NULL;
 	struct vrfm_note info;
 
 	if (!vrfm_resync_all_reported(vdev)) {
 		vrfm_resync_queue_in(vdev, VRFM_RESYNC_REPORT_MS);
-		return false;
+		return VRFM_RESYNC_NEEDLESS;
 	}
 	list_for_each_entry(link, &vdev->links, entry) {
 		info = vrfm_info(link);
@@ -1142,12 +1173,28 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 			best = link;
 	}
 	if (!best)
-		return false;
+		return VRFM_RESYNC_NEEDLESS;
 	info = vrfm_info(best);
-	if (!vrfm_info_is_good(best, &info))
-		return false;
+	if (!vrfm_info_is_comparable(best, &info) ||
+	    !(info.flags & VRFM_INFO_COMPLETE))
+		return VRFM_RESYNC_DUE;
 	vrfm_resync_begin(vdev, best, VRFM_RESYNC_SAME);
-	return true;
+	return VRFM_RESYNC_BEGUN;
+}
+
+/*
+ * Begin a load if one is necessary. Between two loads, the image stays
+ * incomplete until this function has found that no further load is due.
+ */
+static void vrfm_resync_check(struct vrfm_dev *vdev)
+{
+	enum vrfm_resync_need need = vrfm_resync_from_older(vdev);
+
+	if (need != VRFM_RESYNC_BEGUN)
+		need = max(need, vrfm_resync_from_survivor(vdev));
+	if (need != VRFM_RESYNC_BEGUN)
+		vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, NULL);
+	WRITE_ONCE(vdev->resync.incomplete, need != VRFM_RESYNC_NEEDLESS);
 }
 
 /* Do the next step of a load. Return true if pages must be requested next. */
@@ -1158,9 +1205,8 @@ static bool vrfm_resync_step(struct vrfm_dev *vdev)
 	rt_mutex_lock(&vdev->write_lock);
 	if (vrfm_is_loading(vdev))
 		pull = vrfm_resync_continue(vdev);
-	else if (!vrfm_resync_from_older(vdev) &&
-		 !vrfm_resync_from_survivor(vdev))
-		vrfm_resync_become_locked(vdev, VRFM_RESYNC_IDLE, NULL);
+	else
+		vrfm_resync_check(vdev);
 	rt_mutex_unlock(&vdev->write_lock);
 	return pull;
 }

@@ -66,7 +66,7 @@ static ssize_t state_show(struct device *dev, struct device_attribute *attr,
 			state = "waiting";
 	if (list_empty(&vdev->links))
 		state = "alone";
-	else if (vrfm_is_loading(vdev))
+	else if (vrfm_is_incomplete(vdev))
 		state = "loading";
 	rcu_read_unlock();
 	return sysfs_emit(buf, "%s\n", state);

@@ -234,7 +234,10 @@ struct vrfm_peer_state {
 /* Minimum of &vrfm_peers.peer_size: the size in the first version. */
 #define VRFM_PEER_SIZE 120
 
-/* Value of &vrfm_peers.image: the device is loading the image. */
+/*
+ * Value of &vrfm_peers.image: the device is loading the image, or must load
+ * words of it later from a peer that loads an image itself.
+ */
 #define VRFM_IMAGE_LOADING 1
 
 /**

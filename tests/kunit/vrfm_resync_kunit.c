@@ -767,6 +767,112 @@ static void certain_age_sends_no_info_note(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->link->catchup.todo & VRFM_TODO_INFO);
 }
 
+/* ---- loads that are due ---- */
+
+/* Run the work. Return whether programs see a complete image after it. */
+static bool completes(struct fuzz *f)
+{
+	vrfm_resync_work(&f->vdev->resync.work.work);
+	return !vrfm_is_incomplete(f->vdev);
+}
+
+/* Act as a peer of the same lineage that has a write of the departed node 3. */
+static void peer_has_more(struct kunit *test)
+{
+	const struct vrfm_life life = { .epoch = 5, .serial = 9, .synced = true };
+	struct fuzz *f = test->priv;
+
+	peer_has_merged(test);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	vrfm_history_add(&f->link->report.history[3], &life);
+	__set_bit(3, f->link->report.known);
+}
+
+/*
+ * This node lacks a write that a peer has, and the peer loads an image itself.
+ * So this node loads later.
+ */
+static void image_is_incomplete_while_better_peer_loads(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	peer_has_more(test);
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	KUNIT_EXPECT_FALSE(test, vrfm_is_loading(f->vdev));
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	KUNIT_EXPECT_TRUE(test, vrfm_is_loading(f->vdev));
+	vrfm_resync_exit(f->vdev);
+}
+
+/* When a load ends, the next check decides whether another load is due. */
+static void image_is_incomplete_until_check_after_load(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	peer_has_more(test);
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	pull(f, VRFM_RESYNC_SAME);
+	locked(f, vrfm_resync_end(f->vdev));
+	KUNIT_EXPECT_FALSE(test, vrfm_is_loading(f->vdev));
+	KUNIT_EXPECT_TRUE(test, vrfm_is_incomplete(f->vdev));
+	f->vdev->resync.history[3] = f->link->report.history[3];
+	KUNIT_EXPECT_TRUE(test, completes(f));
+	vrfm_resync_exit(f->vdev);
+}
+
+/*
+ * A peer of another lineage loads an image itself. This node loads from the
+ * peer later only if the image of the peer is older.
+ */
+static void image_is_incomplete_while_older_peer_loads(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	sent_info_before(f);
+	say_age(test, 95000);
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	say_age(test, 1000);
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_TRUE(test, completes(f));
+	vrfm_resync_exit(f->vdev);
+}
+
+/* The ages cannot be compared before this node has sent its INFO again. */
+static void image_is_incomplete_until_ages_are_compared(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	sent_info_before(f);
+	say_age(test, 85000);
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	KUNIT_ASSERT_TRUE(test, locked(f, vrfm_resync_notify(f->link)));
+	KUNIT_EXPECT_TRUE(test, completes(f));
+	vrfm_resync_exit(f->vdev);
+}
+
+/*
+ * The peer has given up an image, and may first load from this node. After
+ * that, this node loads words of the image that was given up.
+ */
+static void image_is_incomplete_until_given_up_image_is_merged(struct kunit *test)
+{
+	const struct vrfm_life life = { .epoch = 5, .serial = 9, .synced = true };
+	struct fuzz *f = test->priv;
+
+	vrfm_history_add(&f->vdev->resync.history[3], &life);
+	__set_bit(3, f->vdev->resync.known);
+	peer_has_merged(test);
+	f->link->lineage.waits_since = jiffies;
+	KUNIT_EXPECT_FALSE(test, completes(f));
+	KUNIT_EXPECT_FALSE(test, vrfm_is_loading(f->vdev));
+	f->link->lineage.filled = 4711;
+	KUNIT_EXPECT_TRUE(test, completes(f));
+	vrfm_resync_exit(f->vdev);
+}
+
 /* ---- the end of a load ---- */
 
 /*
@@ -954,6 +1060,11 @@ static struct kunit_case vrfm_resync_cases[] = {
 	KUNIT_CASE(wanted_image_ages_since_info_note),
 	KUNIT_CASE(ages_of_different_moments_are_not_compared),
 	KUNIT_CASE(certain_age_sends_no_info_note),
+	KUNIT_CASE(image_is_incomplete_while_better_peer_loads),
+	KUNIT_CASE(image_is_incomplete_until_check_after_load),
+	KUNIT_CASE(image_is_incomplete_while_older_peer_loads),
+	KUNIT_CASE(image_is_incomplete_until_ages_are_compared),
+	KUNIT_CASE(image_is_incomplete_until_given_up_image_is_merged),
 	KUNIT_CASE(end_of_load_queues_work_of_link_once),
 	KUNIT_CASE(end_of_load_leaves_map_to_work),
 	KUNIT_CASE(nodes_choose_different_donors),
