@@ -87,6 +87,8 @@ static const struct kbench_variant kbench_variants[] = {
 	/* krdma with the level auth, and four multiplications of points. */
 	{ "auth", &kbench_ours_calls, .keys = KBENCH_KEYS },
 	{ "curve", &kbench_curve_calls },
+	/* krdma with the level encrypt. */
+	{ "sealed", &kbench_ours_calls, .keys = KBENCH_KEYS, .encrypt = true },
 	/* A message of a level, sealed and opened by the library alone. */
 	{ "integrity", &kbench_seal_calls },
 	{ "encrypt", &kbench_seal_calls, .encrypt = true },

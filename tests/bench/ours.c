@@ -91,12 +91,14 @@ int kbench_keys_init(void)
  * kbench_keys_set - set the level and the keys of a connection or listener
  * @p: parameters
  * @keys: keys; no effect with KBENCH_NO_KEYS
+ * @encrypt: the level is encrypt instead of auth
  */
-void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys)
+void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys,
+		     bool encrypt)
 {
 	if (!keys)
 		return;
-	p->security = KRDMA_SECURITY_AUTH;
+	p->security = encrypt ? KRDMA_SECURITY_ENCRYPT : KRDMA_SECURITY_AUTH;
 	p->keys = kbench_keys[keys];
 }
 
@@ -120,6 +122,8 @@ static int kbench_ours_fill(struct kbench_ours *ours)
 static enum kbench_port kbench_ours_port(const struct kbench_variant *variant,
 					 bool idle)
 {
+	if (variant->encrypt)
+		return KBENCH_PORT_SEALED;
 	if (variant->keys || variant->refused)
 		return KBENCH_PORT_AUTH_IDLE;
 	return idle ? KBENCH_PORT_OURS_IDLE : KBENCH_PORT_OURS;
@@ -143,8 +147,9 @@ kbench_ours_connect(const struct kbench_job *job,
 	if (!ours)
 		return ERR_PTR(-ENOMEM);
 	kbench_conn_init(&ours->conn, &kbench_ours_calls, job);
-	kbench_keys_set(&p, variant->keys);
-	if (!idle) {
+	kbench_keys_set(&p, variant->keys, variant->encrypt);
+	/* With the level encrypt there are no WRITEs. */
+	if (!idle && !variant->encrypt) {
 		p.flags = KRDMA_RW;
 		p.max_msg = KBENCH_SPAN;
 	}
@@ -153,7 +158,7 @@ kbench_ours_connect(const struct kbench_job *job,
 		kfree(ours);
 		return ERR_PTR(ret);
 	}
-	ret = idle ? 0 : kbench_ours_fill(ours);
+	ret = p.flags & KRDMA_RW ? kbench_ours_fill(ours) : 0;
 	if (ret) {
 		kbench_ours_close(&ours->conn);
 		return ERR_PTR(ret);

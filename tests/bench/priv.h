@@ -50,11 +50,12 @@ enum kbench_port {
 	KBENCH_PORT_OURS_IDLE,	/* krdma: keeps connections idle */
 	KBENCH_PORT_OURS,	/* krdma: advertises memory, echoes messages */
 	KBENCH_PORT_AUTH_IDLE,	/* krdma, level auth: keeps connections idle */
+	KBENCH_PORT_SEALED,	/* krdma, level encrypt: echoes messages */
 	KBENCH_PORT_STALL,	/* never answers a request */
 	KBENCH_PORTS,
 };
 
-/* Keys of the level auth: those of the peer, and others. */
+/* Keys of the levels of security: those of the peer, and others. */
 enum kbench_keys {
 	KBENCH_NO_KEYS,
 	KBENCH_KEYS,
@@ -103,7 +104,8 @@ struct kbench_calls {
  * @keys: keys that the variant has; KBENCH_NO_KEYS without a level of security;
  *	only for ours.c
  * @refused: result of @calls->connect in the test "refused"
- * @encrypt: true if the data of a message are encrypted; only for seal.c
+ * @encrypt: true if the data of a message are encrypted; in ours.c the level is
+ *	encrypt instead of auth
  */
 struct kbench_variant {
 	const char *name;
@@ -217,7 +219,8 @@ extern const struct kbench_calls kbench_ours_calls;
 int kbench_ours_stall(const struct kbench_job *job);
 int kbench_keys_init(void);
 void kbench_keys_exit(void);
-void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys);
+void kbench_keys_set(struct krdma_params *p, enum kbench_keys keys,
+		     bool encrypt);
 
 /* serve.c */
 int kbench_serve(struct net *net, u16 port);

@@ -108,6 +108,12 @@ def sealed(level):
                           for none, with_level, sealing in zip(turns["none"], turns[level], turns["sealing"])]
 
 
+def added_to_echo(turns):
+    """Return the time that level encrypt adds to a round trip, divided by that of sealing and opening its messages."""
+    return [(sealed["p50"] - none["p50"]) / library["p50"]
+            for none, sealed, library in zip(turns["krdma"], turns["sealed"], turns["encrypt"])]
+
+
 def added(level, figure):
     """Return what LEVEL adds to the figure of an operation, divided by the time of sealing and opening its messages."""
     return lambda turns: [(figure(with_level) - figure(none)) / sealing_ns(sealing)
@@ -380,6 +386,10 @@ ROWS = (
     Row("krdma/connect-auth", "connect p50 what level auth adds/four multiplications of points", "connect",
         "krdma,auth,curve", "ms=100",
         beyond, "<=", always(1.50)),
+    Row("krdma/sendrecv-64B-encrypt-added", "send and receive 64 B p50 that level encrypt adds/library", "echo",
+        "krdma,sealed,encrypt", "size=64", added_to_echo, "<=", always(1.50)),
+    Row("krdma/sendrecv-64B-encrypt", "send and receive 64 B p50 level encrypt/none", "echo", "krdma,sealed,encrypt",
+        "size=64", longer("sealed", "krdma"), "<=", always(1.20)),
     Row("krdma/refused-key-cpu", "CPU time of a refused connect other key/other level", "refused", "level,key", "",
         cpu_ratio("key", "level"), "<=", always(1.20)),
     Row("krdma/write-8B-cpu", "CPU time per WRITE 8 B depth 64 krdma/raw", "stream", "raw,krdma", "size=8 depth=64",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Variants of the test "repeat" that seal and open a message by the library of the
- * kernel, without krdma. The message of a level has the header of krdma, and the
- * same parts are covered by the tag and encrypted.
+ * Variants of the tests "repeat" and "echo" that seal and open messages by the
+ * library of the kernel, without krdma. The message of a level has the header of
+ * krdma, and the same parts are covered by the tag and encrypted.
  */
 #include <crypto/chacha20poly1305.h>
 #include <linux/err.h>
@@ -85,8 +85,15 @@ static int kbench_seal_write(struct kbench_conn *conn, u32 size)
 	return 0;
 }
 
+/* Seal and open the messages of a round trip. */
+static int kbench_seal_echo(struct kbench_conn *conn, u32 size)
+{
+	return kbench_seal_write(conn, size) ?: kbench_seal_write(conn, size);
+}
+
 const struct kbench_calls kbench_seal_calls = {
 	.connect = kbench_seal_connect,
 	.close = kbench_seal_close,
 	.write = kbench_seal_write,
+	.echo = kbench_seal_echo,
 };

@@ -43,7 +43,7 @@ struct kbench_held {
 	struct work_struct work;
 };
 
-static struct kbench_listener kbench_listeners[3];
+static struct kbench_listener kbench_listeners[4];
 static bool kbench_ending;
 static bool kbench_serving; /* kbench_mutex of main.c protects it */
 
@@ -141,12 +141,12 @@ static int kbench_listen(struct kbench_listener *listener, struct net *net,
 		.sin_port = htons(port + which),
 	};
 	struct krdma_params p = { .size = sizeof(p), .net = net };
-	bool echoes = which == KBENCH_PORT_OURS;
+	bool sealed = which == KBENCH_PORT_SEALED;
 	int ret;
 
-	if (which == KBENCH_PORT_AUTH_IDLE)
-		kbench_keys_set(&p, KBENCH_KEYS);
-	if (echoes) {
+	if (sealed || which == KBENCH_PORT_AUTH_IDLE)
+		kbench_keys_set(&p, KBENCH_KEYS, sealed);
+	if (which == KBENCH_PORT_OURS) {
 		p.flags = KRDMA_RW;
 		p.max_msg = KBENCH_SPAN;
 	}
@@ -155,7 +155,7 @@ static int kbench_listen(struct kbench_listener *listener, struct net *net,
 		listener->cb = NULL;
 		return ret;
 	}
-	listener->echoes = echoes;
+	listener->echoes = sealed || which == KBENCH_PORT_OURS;
 	INIT_LIST_HEAD(&listener->held);
 	INIT_WORK(&listener->work, kbench_accept_work);
 	queue_work(kbench_wq, &listener->work);
