@@ -10,7 +10,7 @@
 #   node 1 (server on 7000 to 7004, and on 5565) <--- krdma, one of them the previous version ---> node 2 (client)
 #
 # kernels: uml
-# alone: stock-6.1 uml/siw
+# alone: stock-6.1 uml/siw stock-new
 # previous: krdma krdma_test
 # guarantees: S10
 # timeout: 200
@@ -23,11 +23,20 @@ barrier begun
 server=$(addr4 1)
 mount_debugfs
 
+# insert FILE [WORD]...: load a module, and first the modules of the kernel that it needs, which insmod does not load.
+insert() {
+	local name
+	for name in $(modinfo -F depends "$1" | tr , ' '); do
+		[[ -e /modules/$name.ko ]] || modprobe "$name" || return
+	done
+	insmod "$@"
+}
+
 # load SUFFIX: load krdma and krdma_test of this version, or of the previous version if SUFFIX is "-previous".
 load() {
 	local name
 	for name in krdma krdma_test; do
-		if [[ $1 ]]; then insmod "/add/$name$1.ko"; else insmod "/modules/$name.ko"; fi
+		if [[ $1 ]]; then insert "/add/$name$1.ko"; else insert "/modules/$name.ko"; fi
 		ok $? "$name$1 is loaded"
 	done
 }
@@ -102,7 +111,7 @@ talk() {
 # A node of vrfm with a level connects to the previous version of krdma, which listens at the port of vrfm.
 vrfm_refused() {
 	add_key logon vrfm:a A
-	check "vrfm with a level is loaded" insmod /modules/vrfm.ko node=2 size=1M listen="$(addr4 2)" peers="3@$server" \
+	check "vrfm with a level is loaded" insert /modules/vrfm.ko node=2 size=1M listen="$(addr4 2)" peers="3@$server" \
 		security=auth key=vrfm:a
 	within 20 logged "node 3: not linked: it \(speaks another version\|has another security level\)"
 	ok $? "vrfm with a level logs why the previous version refuses it"
