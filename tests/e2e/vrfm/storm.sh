@@ -127,15 +127,29 @@ adapter() {
 	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV" || ok 1 "rdma link add succeeds during the storm"
 }
 
+kinds=(unplugged lossy killed adapter restarted)
+# Kinds that have not happened on this node. They come first, in random order, because with chance alone, each of 50 storms
+# lacks a kind.
+due=("${kinds[@]}")
+often=(unplugged unplugged unplugged lossy lossy killed killed adapter restarted restarted)
+
 happen() {
 	local what
-	random 10
-	case $random in
-	0 | 1 | 2) what=unplugged; trouble loss 100% ;;
-	3 | 4) what=lossy; trouble loss 3% delay 2ms 1ms ;;
-	5 | 6) what=killed; killed ;;
-	7) what=adapter; adapter ;;
-	*) what=restarted; restarted ;;
+	if ((${#due[@]})); then
+		random ${#due[@]}
+		what=${due[random]}
+		unset "due[$random]"
+		due=("${due[@]}")
+	else
+		random ${#often[@]}
+		what=${often[random]}
+	fi
+	case $what in
+	unplugged) trouble loss 100% ;;
+	lossy) trouble loss 3% delay 2ms 1ms ;;
+	killed) killed ;;
+	adapter) adapter ;;
+	restarted) restarted ;;
 	esac
 	events[$what]=$((${events[$what]:-0} + 1))
 	history+="# until $(uptime_s): $what"$'\n'
@@ -167,8 +181,6 @@ difference() {
 	done
 	dmesg_node | grep "${RFM#/dev/}" | tail -n 60 | sed 's/^/# /'
 }
-
-kinds=(unplugged lossy killed adapter restarted)
 
 seed "${2:-$((10#$(date +%N) % 32768))}"
 network_ready
