@@ -255,12 +255,12 @@ known() {
 	on 1 cp /etc/vrfm/rfm2g0.key /exchange/rfm2g0.key
 	barrier key
 	((NODE == 1)) || install -m 600 /exchange/rfm2g0.key /etc/vrfm/rfm2g0.key
-	typed "sed -i 's|^\\[rfm2g0\\]|&\\nsecurity = auth\\nkey_file = /etc/vrfm/rfm2g0.key|' /etc/vrfm.conf"
+	typed "sed -i 's|^\\[rfm2g0\\]|&\\nsecurity = encrypt\\nkey_file = /etc/vrfm/rfm2g0.key|' /etc/vrfm.conf"
 	typed "systemctl restart vrfm"
 	barrier known
 	check "the nodes are linked with the key" vrfmctl -t 60 join
 	typed "vrfmctl keys"
-	says "rfm2g0: security auth, keys "
+	says "rfm2g0: security encrypt, keys "
 	[[ $(grep -c " ready " "$said") == 2 ]]
 	ok $? "both links of node $NODE are ready"
 	barrier keys
