@@ -358,10 +358,13 @@ static int krdma_tx_seal(struct krdma_conn *conn, struct krdma_req *req,
 				 req->local.len);
 	if (WARN_ON_ONCE(len < 0))
 		return len;
-	ib_dma_sync_single_for_device(conn->cb.pd->device, buf->dma, len,
-				      DMA_TO_DEVICE);
+	/* The driver copies inline data when they are posted. */
+	req->is_inline = len <= conn->limits.max_inline;
+	if (!req->is_inline)
+		ib_dma_sync_single_for_device(conn->cb.pd->device, buf->dma,
+					      len, DMA_TO_DEVICE);
 	*sge = (struct ib_sge){
-		.addr = buf->dma,
+		.addr = req->is_inline ? (uintptr_t)buf->msg : buf->dma,
 		.length = len,
 		.lkey = conn->cb.pd->local_dma_lkey,
 	};

@@ -874,6 +874,9 @@ static int fake_post_one(struct fake_qp *qp, const struct ib_send_wr *wr)
 		return -ENOMEM;
 	fake_fill_wqe(wqe, wr);
 	spin_lock_irqsave(&fake->lock, flags);
+	if (wr->send_flags & IB_SEND_INLINE &&
+	    wqe->len > fake->longest_inline)
+		fake->longest_inline = wqe->len;
 	qp->nsq++;
 	list_add_tail(&wqe->link, &qp->sq);
 	spin_unlock_irqrestore(&fake->lock, flags);

@@ -57,6 +57,7 @@
  *	verbs, or of the context of calls
  * @written_back: number of copies from the arena to memory
  * @longest: length of the longest mapping so far, in bytes
+ * @longest_inline: length of the longest inline data so far, in bytes
  * @mapped: number of mappings that exist
  * @registered: number of REG_MR work requests that have succeeded
  * @allocated: number of MRs that exist
@@ -86,6 +87,7 @@ struct fake {
 	unsigned int faults;
 	unsigned int written_back;
 	size_t longest;
+	u32 longest_inline;
 	unsigned int mapped;
 	unsigned int registered;
 	unsigned int allocated;

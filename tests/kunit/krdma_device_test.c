@@ -23,6 +23,7 @@
 
 #include "../../krdma/conn.h"
 #include "../../krdma/priv.h"
+#include "../../krdma/seal.h"
 
 #define WAIT_MS 5000
 #define PORT 7000
@@ -809,6 +810,18 @@ static void sealed_messages_of_any_length_arrive(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 0ULL, count_of(ends.server, KRDMA_COUNT_BREACH +
 					     KRDMA_BREACH_SEAL));
+}
+
+static void short_sealed_message_is_inline(struct kunit *test)
+{
+	const u32 max = 220 - KRDMA_SEAL_EXTRA;
+
+	fake->max_inline = 220;
+	connect_sealed(test);
+	exchange(test, ends.client, ends.server, 0, max + 1, 10);
+	KUNIT_EXPECT_LT(test, fake->longest_inline, 220U);
+	exchange(test, ends.client, ends.server, 0, max, 30);
+	KUNIT_EXPECT_EQ(test, fake->longest_inline, 220U);
 }
 
 /* Send a message out of a region with several chunks, whole and in parts. */
@@ -1854,6 +1867,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(messages_arrive_on_device_with_small_limits),
 	KUNIT_CASE(messages_arrive_with_iwarp_keys),
 	KUNIT_CASE(sealed_messages_of_any_length_arrive),
+	KUNIT_CASE(short_sealed_message_is_inline),
 	KUNIT_CASE(sealed_messages_out_of_chunks_arrive),
 	KUNIT_CASE(sealed_message_survives_the_end),
 	KUNIT_CASE(device_with_one_sge_is_refused),
