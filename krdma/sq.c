@@ -32,8 +32,8 @@
  * an operation, are signalled. A completion ends all requests before it. For
  * the exceptions see quirks.c.
  *
- * With a level that seals messages, tx.c calls krdma_req_kick_sealed_locked(),
- * and nothing else takes requests from the lists.
+ * With a level that seals messages, only a holder of krdma_tx.lock takes requests
+ * from the lists, by krdma_req_kick_sealed_locked().
  *
  * An entry (struct krdma_wr) stands for all work requests of a request. A
  * posted entry is on krdma_conn.sq.posted, in the order of the send queue. A
@@ -850,6 +850,36 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 }
 
 /**
+ * krdma_req_add - queue requests that are prepared
+ * @conn: connection in message mode; the caller has called krdma_req_enter()
+ * @first: first request of a chain
+ * @op: operation of the requests; NULL: requests of krdma_post()
+ * @take: the caller holds krdma_tx.lock; as krdma_req_kick_sealed_locked()
+ * @space: set to true if the caller must call krdma_space_tell()
+ *
+ * Without a level that seals messages, post the requests if there is room.
+ *
+ * Context: any.
+ * Return: 0 or an errno as krdma_post() and krdma_op_post().
+ */
+int krdma_req_add(struct krdma_conn *conn, struct krdma_req *first,
+		  struct krdma_op *op, bool take, bool *space)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_req_enqueue_locked(conn, first, op);
+	if (take && !ret)
+		krdma_req_kick_sealed_locked(conn);
+	/* The last part of a message lets other messages be posted. */
+	*space = (op || first->wr.follows) && conn->sq.space.wanted &&
+		 krdma_space_begin_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+/**
  * krdma_req_enqueue - take requests that are prepared, and post them if there
  * is room
  * @conn: connection in message mode; the caller has called krdma_req_enter()
@@ -867,19 +897,14 @@ int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 		      struct krdma_op *op)
 {
 	bool bh = !irqs_disabled(), space;
-	unsigned long flags;
 	int ret;
 
 	if (bh)
 		local_bh_disable();
-	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_req_enqueue_locked(conn, first, op);
-	/* The last part of a message lets other messages be posted. */
-	space = (op || first->wr.follows) && conn->sq.space.wanted &&
-		krdma_space_begin_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	if (!ret)
-		krdma_tx_kick(conn);
+	if (conn->sq.tx)
+		ret = krdma_tx_enqueue(conn, first, op, &space);
+	else
+		ret = krdma_req_add(conn, first, op, false, &space);
 	if (bh)
 		local_bh_enable();
 	if (space)

@@ -209,6 +209,8 @@ void krdma_req_kick_sealed_locked(struct krdma_conn *conn);
 void krdma_req_post_sealed_locked(struct krdma_conn *conn,
 				  struct krdma_req *req,
 				  const struct ib_sge *sge);
+int krdma_req_add(struct krdma_conn *conn, struct krdma_req *first,
+		  struct krdma_op *op, bool take, bool *space);
 int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first,
 		      struct krdma_op *op);
 bool krdma_op_cancel(struct krdma_conn *conn, struct krdma_op *op, int error);
@@ -231,6 +233,8 @@ void krdma_tx_seal_control_locked(struct krdma_conn *conn,
 				  struct krdma_req *req);
 void krdma_tx_posted_locked(struct krdma_conn *conn, u8 type, u32 len);
 void krdma_tx_kick(struct krdma_conn *conn);
+int krdma_tx_enqueue(struct krdma_conn *conn, struct krdma_req *first,
+		     struct krdma_op *op, bool *space);
 
 /* write_space.c */
 void krdma_space_refused_locked(struct krdma_conn *conn,

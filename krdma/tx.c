@@ -16,8 +16,10 @@
  * under krdma_conn.lock where they are posted. They may overtake a message that
  * is being sealed, so they have numbers of their own, see seal.h.
  *
- * A context that makes room on the send queue, or adds a request, calls
- * krdma_tx_kick() after it has released krdma_conn.lock.
+ * A context that makes room on the send queue calls krdma_tx_kick() after it has
+ * released krdma_conn.lock. krdma_tx_enqueue() queues a request and takes what
+ * its message needs without releasing krdma_conn.lock in between, which saves
+ * time for short messages.
  */
 #include <linux/hardirq.h>
 #include <linux/scatterlist.h>
@@ -379,24 +381,18 @@ static bool krdma_tx_is_needed(const struct krdma_conn *conn)
 }
 
 /*
- * Post the requests up to the next message. Return: false: there was none, or
- * nothing is left.
+ * Seal and post the message that krdma_tx_take_locked() has got, if there is
+ * one. Return: false: there was none, or no request waits.
  */
-static bool krdma_tx_step(struct krdma_conn *conn)
+static bool krdma_tx_finish(struct krdma_conn *conn)
 {
-	struct krdma_tx *tx = conn->sq.tx;
-	struct krdma_req *req;
+	struct krdma_req *req = conn->sq.tx->taken;
 	unsigned long flags;
 	struct ib_sge sge;
 	bool more;
 	int ret;
 
-	lockdep_assert_held(&tx->lock);
-	tx->taken = NULL;
-	spin_lock_irqsave(&conn->lock, flags);
-	krdma_req_kick_sealed_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	req = tx->taken;
+	lockdep_assert_held(&conn->sq.tx->lock);
 	if (!req)
 		return false;
 	ret = krdma_tx_seal(conn, req, &sge);
@@ -410,11 +406,34 @@ static bool krdma_tx_step(struct krdma_conn *conn)
 	return more;
 }
 
+/* Post the requests up to the next message. Return as krdma_tx_finish(). */
+static bool krdma_tx_step(struct krdma_conn *conn)
+{
+	struct krdma_tx *tx = conn->sq.tx;
+	unsigned long flags;
+
+	lockdep_assert_held(&tx->lock);
+	tx->taken = NULL;
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_req_kick_sealed_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return krdma_tx_finish(conn);
+}
+
+/*
+ * Check whether this context may seal. Sealing with interrupts off would take too
+ * long.
+ */
+static bool krdma_tx_may_seal(void)
+{
+	return !in_hardirq() && !irqs_disabled();
+}
+
 /**
  * krdma_tx_kick - seal and post the messages that there is room for
  * @conn: connection in message mode; no effect without a level that seals
  *
- * Sealing with interrupts off would take too long, so a work item does it then.
+ * If interrupts are off, a work item does it.
  *
  * Context: any, without krdma_conn.lock.
  */
@@ -424,10 +443,10 @@ void krdma_tx_kick(struct krdma_conn *conn)
 	unsigned int n = 0;
 	bool more;
 
-	/* A context that adds a request later also calls this function later. */
+	/* A context that adds a request later also looks for room later. */
 	if (!tx || !krdma_tx_is_needed(conn))
 		return;
-	if (in_hardirq() || irqs_disabled()) {
+	if (!krdma_tx_may_seal()) {
 		/* krdma_tx_work() puts the reference. */
 		krdma_conn_get(conn);
 		if (!queue_work(krdma_wq, &tx->work))
@@ -440,4 +459,40 @@ void krdma_tx_kick(struct krdma_conn *conn)
 		more = krdma_tx_step(conn);
 		spin_unlock_bh(&tx->lock);
 	} while (more && ++n < KRDMA_TX_BUFS);
+}
+
+/**
+ * krdma_tx_enqueue - queue requests that are prepared, and seal and post the
+ * messages that there is room for
+ * @conn: connection with a level that seals messages; the caller has called
+ *	krdma_req_enter()
+ * @first: first request of a chain
+ * @op: operation of the requests; NULL: requests of krdma_post()
+ * @space: set to true if the caller must call krdma_space_tell()
+ *
+ * If no message is being sealed, krdma_conn.lock is taken once to queue the
+ * requests and to take what the first message needs.
+ *
+ * Context: any, with bottom halves or interrupts disabled.
+ * Return: 0 or an errno as krdma_post() and krdma_op_post().
+ */
+int krdma_tx_enqueue(struct krdma_conn *conn, struct krdma_req *first,
+		     struct krdma_op *op, bool *space)
+{
+	struct krdma_tx *tx = conn->sq.tx;
+	bool more;
+	int ret;
+
+	if (krdma_tx_may_seal() && spin_trylock(&tx->lock)) {
+		tx->taken = NULL;
+		ret = krdma_req_add(conn, first, op, true, space);
+		more = krdma_tx_finish(conn);
+		spin_unlock(&tx->lock);
+	} else {
+		ret = krdma_req_add(conn, first, op, false, space);
+		more = !ret;
+	}
+	if (more)
+		krdma_tx_kick(conn);
+	return ret;
 }
