@@ -110,6 +110,7 @@ TABLE = {
     "debug-6.1": Built("bookworm", r"^linux-source-6\.1$", "x86_64",
                        ("common", "smp", "x86", "debug", "x86-debug"), debug=True),
     "uml": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "smp", "uml", "gcov")),
+    "uml-up": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "uml")),
     "uml-debug": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "uml", "debug", "uml-debug"), debug=True),
 }
 
