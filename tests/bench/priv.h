@@ -143,10 +143,13 @@ struct kbench_stream {
  * @calls: operations of the variant
  * @job: test that uses the connection; NULL if "serve" has accepted it
  * @stream: state of the test "stream"
+ * @took_ns: time that counts for the last call of @calls->echo, in ns; 0: the
+ *	whole call counts
  */
 struct kbench_conn {
 	const struct kbench_calls *calls;
 	const struct kbench_job *job;
+	u64 took_ns;
 	struct kbench_stream stream;
 };
 
@@ -208,6 +211,7 @@ extern const struct kbench_calls kbench_curve_calls;
 
 /* seal.c */
 extern const struct kbench_calls kbench_seal_calls;
+extern const struct kbench_calls kbench_among_calls;
 
 /* raw.c */
 extern const struct kbench_calls kbench_raw_calls;
