@@ -139,6 +139,16 @@ is_over() {
 	! kill -0 "$1" 2>/dev/null
 }
 
+# where PID: print the disk, and where the process and its children wait in the kernel.
+where() {
+	local pid
+	line "client krpblkt"
+	for pid in "$1" $(pgrep -P "$1"); do
+		echo "$pid $(<"/proc/$pid/comm") $(grep State "/proc/$pid/status")"
+		cat "/proc/$pid/stack"
+	done
+}
+
 # writer: write random data to the disk until the file "stop" exists, and count the writes. Fails when a write fails.
 writer() {
 	local round=0

@@ -531,8 +531,10 @@ lost() {
 	if ((NODE == 2)); then
 		attach bio_dev=ram:8M,bio_timeout=5000
 		(while random 1M 0; do :; done) &
+		writer=$!
 		barrier writing
-		check "a write fails when the server stops" within 20 is_over $!
+		check "a write fails when the server stops" within 20 is_over "$writer"
+		is_over "$writer" || where "$writer"
 		barrier stopped
 		refused "Input/output error" "a write without a server fails" \
 			dd if=/dev/urandom of=/dev/krpblkt bs=4096 count=1 oflag=direct
