@@ -3,6 +3,7 @@
 """Run the parts of the check, and print their results.  tools/check starts this program."""
 import argparse
 import fnmatch
+import math
 import os
 import pathlib
 import re
@@ -42,6 +43,8 @@ def arguments():
     parser.add_argument("--resume", action="store_true",
                         help="skip parts that have passed with the same files; the tree must be committed; "
                         "for --long and --mutants, which take hours")
+    parser.add_argument("--within", type=float, default=math.inf, metavar="MINUTES",
+                        help="skip the parts that have not begun MINUTES after the start, with a line for each")
     parser.add_argument("--mutants", action="store_true",
                         help="apply each mutant of tests/mutants to a copy of the tree; its test must fail")
     args = parser.parse_args(argv[:end])
@@ -95,7 +98,7 @@ def run(args, chosen):
         file.unlink()
     # Parts without a kernel come first, because building a kernel takes time.  Long parts come before short ones.
     chosen = sorted(chosen, key=lambda part: (bool(part.kernels), -part.seconds))
-    report = plugin.Report({part.name: part.kernels for part in chosen}, logs)
+    report = plugin.Report({part.name: part.kernels for part in chosen}, logs, args.within)
     code = pytest.main([*PYTEST, f"-n{min(len(chosen), LONG_WORKERS if args.long else WORKERS)}", f"--logs={logs}",
                         f"--recall={'all' if args.resume else 'none' if args.names else 'listed'}",
                         f"-ocache_dir={cache.root()}/pytest/{cache.digest(str(HERE))}", *args.pytest,

@@ -5,6 +5,7 @@ import fcntl
 import pathlib
 import re
 import threading
+import time
 
 import command
 import ktap
@@ -62,9 +63,10 @@ def prepared(logs, name):
 class Queue(LoadScheduling):
     """Gives each idle worker the first part whose kernels are ready, while a thread prepares kernels."""
 
-    def __init__(self, config, log, needs):
+    def __init__(self, config, log, report):
         super().__init__(config, log)
-        self.needs = needs			# {name of a part: its kernels}
+        self.needs = report.needs		# {name of a part: its kernels}
+        self.report = report
         self.ready = set()			# kernels that are prepared, or cannot be prepared
         self.building = True			# whether a kernel is compiled; prepare() knows better
         self.lock = threading.RLock()
@@ -97,6 +99,8 @@ class Queue(LoadScheduling):
         with self.lock:
             if command.stopping.is_set():
                 self.pending = []
+            elif time.monotonic() > self.report.limit:
+                self.end_late()
             for worker, items in list(self.node2pending.items()):
                 part = next((item for item in self.pending
                              if self.ready.issuperset(self.needs[part_name(self.collection[item])])), None)
@@ -108,6 +112,14 @@ class Queue(LoadScheduling):
                     self.pending.remove(part)
                     worker.send_runtest_some(new)
 
+    def end_late(self):
+        """Skip all parts that have not begun.  End idle workers, because no event would end them."""
+        if self.pending:
+            self.report.skip(part_name(self.collection[item]) for item in self.pending)
+            self.pending = []
+            for worker in self.nodes:
+                worker.shutdown()
+
     def remove_node(self, worker):
         """Return the item of a worker that has crashed, None for one that has ended."""
         items = self.node2pending.pop(worker)
@@ -117,8 +129,9 @@ class Queue(LoadScheduling):
 class Report:
     """Prints a line for each part, and adds up the results."""
 
-    def __init__(self, needs, logs):
-        self.needs, self.logs = needs, logs
+    def __init__(self, needs, logs, minutes):
+        self.needs, self.logs, self.minutes = needs, logs, minutes
+        self.limit = time.monotonic() + 60 * minutes		# time after which no part begins
         self.queue = None
         self.done = 0
         self.results = ktap.Results()
@@ -126,7 +139,7 @@ class Report:
         fcntl.flock(self.alive, fcntl.LOCK_EX)
 
     def pytest_xdist_make_scheduler(self, config, log):
-        self.queue = Queue(config, log, self.needs)
+        self.queue = Queue(config, log, self)
         threading.Thread(target=self.watch, daemon=True).start()
         return self.queue
 
@@ -140,6 +153,7 @@ class Report:
         while not command.stopping.wait(HEARTBEAT):
             names = ", ".join(self.queue.running()) or "nothing"
             print(f"# {self.done} of {self.done + self.left()} done, running: {names}", flush=True)
+            self.queue.check_schedule()
         self.alive.close()
         with self.queue.lock:
             self.queue.pending = []
@@ -161,13 +175,21 @@ class Report:
             results = ktap.Results(said["passed"], said["failed"], said["skipped"])
         else:			# a kernel is missing, or the worker has crashed
             results = ktap.Results(failed=[str(report.longrepr)])
-        self.done += 1
-        self.results.add(results)
         name = part_name(report.nodeid)
         when = "before" if said.get("before") else f"{getattr(report, 'duration', 0):.0f} s"
-        print(f"{'not ok' if results.failed else 'ok'} {self.done} {name} # {when}, {results.count()}", flush=True)
-        if results.failed:
-            show(results, self.logs / f"{name}.log")
+        with self.queue.lock:
+            self.done += 1
+            self.results.add(results)
+            print(f"{'not ok' if results.failed else 'ok'} {self.done} {name} # {when}, {results.count()}", flush=True)
+            if results.failed:
+                show(results, self.logs / f"{name}.log")
+
+    def skip(self, names):
+        """Count parts as skipped, because there is no time left to begin them.  The caller holds the lock of the queue."""
+        for name in names:
+            self.done += 1
+            self.results.skipped.append(name)
+            print(f"ok {self.done} {name} # SKIP not begun within {self.minutes:g} minutes", flush=True)
 
 
 def show(results, log):

@@ -30,7 +30,7 @@ def note(word):
 
 def prepare(name):
     note(f"begin-{name}")
-    time.sleep(3)
+    time.sleep(int(os.environ.get("PREPARING", 3)))
     note(f"end-{name}")
     if name == "stock-6.1":
         raise cache.RigError("no mirror")
@@ -188,6 +188,15 @@ def waits_for_kernels(copy):
     machine.expect(noted["end-good"] < noted["end-uml"] < noted["begin-kernel"], f"it does not wait: {noted}")
 
 
+def ends_in_time(copy):
+    """Check that a part that has not begun within the requested time is skipped, and that the run ends."""
+    late = "# SKIP not begun within 0.15 minutes"
+    said = copy.run("good", "kernel", "--within", "0.15", PREPARING="12")
+    expect_lines(said, r"ok 1 good # \d s, 2 passed, .*", f"ok 2 kernel {late}", "2 passed, 0 failed, 1 skipped")
+    machine.expect("begin-kernel" not in copy.noted(), "a skipped part has run")
+    expect_lines(copy.run("good", "--within", "0", status=1), "0 passed, 0 failed, 1 skipped")
+
+
 def remembers_passes(copy):
     """Check that the pass of a part that lists its files counts, and with --resume each pass."""
     someone = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
@@ -309,6 +318,7 @@ CASES = {"each part has its line, and the last line counts the cases": counts_ca
          "options of pytest are passed on": passes_options_on,
          "signals end a run and its commands": ends_when_interrupted,
          "parts wait for their kernels": waits_for_kernels,
+         "a run ends within the requested time": ends_in_time,
          "passes are remembered": remembers_passes,
          "mutants apply if they change all their files": applies_mutants}
 
