@@ -134,6 +134,7 @@ readme() {
 	on 1 typed "echo hello | dd of=/dev/rfm2g0 conv=notrunc"
 	barrier written
 	on 2 typed_until hello "head -c 5 /dev/rfm2g0"
+	barrier read
 	check "vrfm can be unloaded" modprobe -r vrfm
 	typed "modprobe krping"
 	barrier krping
